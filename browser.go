@@ -1,0 +1,187 @@
+package pagehand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/chromedp/cdproto/browser"
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/target"
+
+	"github.com/pagehand/pagehand/internal/cdp"
+	"github.com/pagehand/pagehand/internal/chrome"
+)
+
+// LaunchOptions say which browser to start, and how. The zero value starts the one that is found, headless.
+type LaunchOptions struct {
+	// Executable is a path or name. Empty: PAGEHAND_BROWSER, then PATH, then the usual places.
+	Executable string
+	// Headful shows windows; it needs a display.
+	Headful bool
+	// Locale is a BCP 47 tag such as "de-CH", for the browser's own surface and the sessions that name none. Empty means "en-US".
+	Locale string
+	// Timezone is an IANA name such as "Europe/Zurich". Empty means the machine's.
+	Timezone string
+	// User is whom Chromium runs as when we are root: a user name, "UID" or "UID:GID". Empty means an unused user id.
+	User string
+	// ExtraFlags are added to Chromium's command line. Those that weaken its safety are refused.
+	ExtraFlags []string
+	// Logger receives what no caller is told. Nil discards it.
+	Logger *slog.Logger
+}
+
+// Browser is a Chromium that sessions run in. It is safe for concurrent use.
+type Browser struct {
+	conn *cdp.Conn
+	proc *chrome.Process // nil when we only connected
+	log  *slog.Logger
+
+	version  *browser.GetVersionResult
+	versions chan struct{} // closed when version is known
+
+	mu       sync.Mutex
+	sessions map[proto.BrowserContextID]*Session
+}
+
+// Launch starts a browser of our own: behind a pipe, with no DevTools port, a fresh profile that is removed afterwards, and Chromium's sandbox on.
+// Close it. Should this program be killed, the browser and its profile go all the same.
+//
+// It returns at once; whether the browser really runs shows in the first session.
+func Launch(ctx context.Context, opts *LaunchOptions) (*Browser, error) {
+	if opts == nil {
+		opts = &LaunchOptions{}
+	}
+	exe, err := chrome.Find(opts.Executable)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := chrome.Launch(ctx, chrome.Options{
+		Executable: exe,
+		Headful:    opts.Headful,
+		Locale:     opts.Locale,
+		Timezone:   opts.Timezone,
+		User:       opts.User,
+		ExtraFlags: opts.ExtraFlags,
+		Logger:     opts.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newBrowser(cdp.NewConn(proc.Pipe()), proc, opts.Logger), nil
+}
+
+// newBrowser takes over a connection. Everything it needs is asked for at once, and nothing is waited for.
+func newBrowser(conn *cdp.Conn, proc *chrome.Process, log *slog.Logger) *Browser {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	b := &Browser{conn: conn, proc: proc, log: log, versions: make(chan struct{}), sessions: map[proto.BrowserContextID]*Session{}}
+	root := conn.Root()
+	cdp.On(root, target.AttachedToTarget, b.attached)
+	cdp.On(root, target.DetachedFromTarget, b.detached)
+	cdp.On(root, target.TargetInfoChanged, b.retitled)
+	cdp.On(root, browser.DownloadWillBegin, func(ev browser.EventDownloadWillBegin) {
+		b.each(func(s *Session) { s.downloadBegan(ev) })
+	})
+	cdp.On(root, browser.DownloadProgress, func(ev browser.EventDownloadProgress) {
+		b.each(func(s *Session) { s.downloads.progress(ev) })
+	})
+	cdp.Then(root, browser.GetVersion, proto.Empty{}, func(res browser.GetVersionResult, err error) {
+		if err == nil {
+			b.version = &res
+		}
+		close(b.versions)
+	})
+	pages := target.Filter{{Type: "page"}}
+	cdp.Post(root, target.SetDiscoverTargets, target.SetDiscoverTargetsParams{Discover: true, Filter: pages})
+	cdp.Post(root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: new(true), Filter: pages})
+	return b
+}
+
+func (b *Browser) each(fn func(*Session)) {
+	b.mu.Lock()
+	sessions := make([]*Session, 0, len(b.sessions))
+	for _, s := range b.sessions {
+		sessions = append(sessions, s)
+	}
+	b.mu.Unlock()
+	for _, s := range sessions {
+		fn(s)
+	}
+}
+
+func (b *Browser) sessionOf(id proto.BrowserContextID) *Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sessions[id]
+}
+
+func (b *Browser) attached(ev target.EventAttachedToTarget) {
+	s := b.sessionOf(ev.TargetInfo.BrowserContextID)
+	cs := b.conn.Root().Child(string(ev.SessionID))
+	if cs == nil {
+		return
+	}
+	if s == nil || ev.TargetInfo.Type != "page" {
+		// Nobody's: a page outside our browser contexts is left as it is.
+		cdp.Post(b.conn.Root(), target.DetachFromTarget, target.DetachFromTargetParams{SessionID: ev.SessionID})
+		return
+	}
+	s.adopt(cs, ev.TargetInfo)
+}
+
+func (b *Browser) detached(ev target.EventDetachedFromTarget) {
+	b.each(func(s *Session) { s.lost(ev.SessionID) })
+}
+
+func (b *Browser) retitled(ev target.EventTargetInfoChanged) {
+	if s := b.sessionOf(ev.TargetInfo.BrowserContextID); s != nil {
+		s.retitled(ev.TargetInfo)
+	}
+}
+
+// userAgent is the browser's own without the word that gives headless browsers away.
+func (b *Browser) userAgent(ctx context.Context) (string, error) {
+	select {
+	case <-b.versions:
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+	if b.version == nil {
+		return "", b.cause(cdp.ErrClosed)
+	}
+	return strings.Replace(b.version.UserAgent, "HeadlessChrome", "Chrome", 1), nil
+}
+
+// cause says why the browser ended, where the process knows better than the connection.
+func (b *Browser) cause(err error) error {
+	if b.proc == nil || !errors.Is(err, cdp.ErrClosed) {
+		return err
+	}
+	<-b.proc.Done()
+	if why := b.proc.Err(); why != nil {
+		return why
+	}
+	return err
+}
+
+// Done is closed when the browser is gone.
+func (b *Browser) Done() <-chan struct{} { return b.conn.Done() }
+
+// Close ends all sessions, the browser if we started it, and everything that belongs to it.
+func (b *Browser) Close() error {
+	ctx := context.Background()
+	b.each(func(s *Session) { s.Close() })
+	b.conn.Close()
+	if b.proc == nil {
+		return nil
+	}
+	if err := b.proc.Close(ctx); err != nil {
+		return fmt.Errorf("close the browser: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/contract"
+)
+
+// execCmd runs turns: JSON in, JSON out.
+type execCmd struct {
+	File   string `arg:"" optional:"" default:"-" help:"What to run. Default: standard input."`
+	Lines  bool   `help:"Run one JSON value a line in one session, and answer each with one line, until the input ends."`
+	URL    string `placeholder:"URL" help:"Page to open first."`
+	View   string `placeholder:"json|model|both" enum:"json,model,both" default:"json" help:"Print the message, the text that the model will read, or the message with that text as model_view. Default: ${default}."`
+	Images path   `placeholder:"DIR" help:"Also write each image of the results into this folder."`
+
+	browserFlags
+}
+
+// Help is shown by pagehand exec --help.
+func (*execCmd) Help() string {
+	return `The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error.
+
+With --lines a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}.
+
+A call that fails is a result like any other. The page of --url must open: if it is refused or does not load, nothing is run. SIGINT and SIGTERM let the turn that is running finish; a second one does not wait.
+
+Exit status: 0 when all of the input was answered, 1 for a failure such as a --url that does not open, 2 when the command line, the configuration or the input can't be used, 3 when no browser could be started, 130 or 143 when a signal came first.`
+}
+
+// Run starts the browser before it reads the input, because that takes the longest.
+func (c *execCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error {
+	options, err := c.sessionOptions(log)
+	if err != nil {
+		return err
+	}
+	in, err := openInput(c.File, std.in)
+	if err != nil {
+		return unusable(err)
+	}
+	defer in.Close()
+	images, err := newAlbum(string(c.Images))
+	if err != nil {
+		return unusable(fmt.Errorf("--images: %w", err))
+	}
+	browser, err := c.launch(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := browser.Close(); err != nil {
+			log.Error("something of the browser is left", "error", err)
+		}
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	opening := begin(func() (*pagehand.Session, error) { return c.open(ctx, browser, options) })
+	defer func() {
+		cancel()
+		<-opening.done
+	}()
+
+	x := &execution{
+		opening: opening,
+		images:  images,
+		out:     newLineWriter(std.out),
+		err:     std.err,
+		lines:   c.Lines,
+		view:    c.View,
+	}
+	input := values(ctx, in, c.Lines)
+	if c.Lines {
+		return x.runLines(ctx, input)
+	}
+	return x.runOne(ctx, input)
+}
+
+func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(stdin), nil
+	}
+	return os.Open(name)
+}
+
+// open opens the session, and in it the page of --url.
+func (c *execCmd) open(ctx context.Context, browser *pagehand.Browser, options *pagehand.SessionOptions) (*pagehand.Session, error) {
+	session, err := newSession(ctx, browser, options)
+	if err != nil || c.URL == "" {
+		return session, err
+	}
+	input, err := json.Marshal(map[string]string{"url": c.URL})
+	if err != nil {
+		return nil, err
+	}
+	result := session.Do(ctx, pagehand.Call{ID: "url", Name: "navigate", ToolsetName: contract.ToolsetName, Input: input})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if result.IsError {
+		call := contract.ToolUse{Name: "navigate"}
+		return nil, fmt.Errorf("--url: %s", strings.TrimPrefix(new(contract.View).Render(call, result), "Error: "))
+	}
+	return session, nil
+}
+
+// opening is a session that is being opened in the background.
+type opening struct {
+	done    chan struct{} // closed when session and err are set
+	session *pagehand.Session
+	err     error
+}
+
+func begin(open func() (*pagehand.Session, error)) *opening {
+	o := &opening{done: make(chan struct{})}
+	go func() {
+		defer close(o.done)
+		o.session, o.err = open()
+	}()
+	return o
+}
+
+// execution is one run of exec.
+type execution struct {
+	opening *opening
+	images  *album
+	out     *lineWriter
+	err     io.Writer
+	lines   bool
+	view    string
+	model   contract.View // over the whole session
+}
+
+// runOne runs the only value of the input. It is read before the browser is waited for: bad input is told at once.
+func (x *execution) runOne(ctx context.Context, input <-chan value) error {
+	var in value
+	select {
+	case in = <-input:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	turn, err := decode(in)
+	if err != nil {
+		return unusable(err)
+	}
+	if err := x.await(ctx); err != nil {
+		return err
+	}
+	return x.answer(ctx, turn)
+}
+
+// runLines runs one value after the other. The browser is waited for first: that it can't start is told at once.
+func (x *execution) runLines(ctx context.Context, input <-chan value) error {
+	if err := x.await(ctx); err != nil {
+		return err
+	}
+	for ctx.Err() == nil {
+		select {
+		case in, more := <-input:
+			if !more {
+				return nil
+			}
+			if err := x.line(ctx, in); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+		}
+	}
+	return context.Cause(ctx)
+}
+
+func (x *execution) line(ctx context.Context, in value) error {
+	if in.err != nil && !errors.Is(in.err, errTooLong) {
+		return unusable(fmt.Errorf("read the input: %w", in.err))
+	}
+	turn, err := decode(in)
+	if err != nil {
+		return x.out.value(badLine{badLineError{"invalid_input", err.Error()}})
+	}
+	return x.answer(ctx, turn)
+}
+
+// badLine answers a line that can't be used.
+type badLine struct {
+	Error badLineError `json:"error"`
+}
+
+type badLineError struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+}
+
+func decode(in value) (contract.Turn, error) {
+	if in.err != nil {
+		return contract.Turn{}, in.err
+	}
+	return contract.DecodeTurn(in.data)
+}
+
+// await waits for the session.
+func (x *execution) await(ctx context.Context) error {
+	select {
+	case <-x.opening.done:
+		return x.opening.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// answer runs a turn and prints its results. A signal doesn't reach the calls: what has begun is finished.
+func (x *execution) answer(ctx context.Context, turn contract.Turn) error {
+	if len(turn.Others) > 0 {
+		fmt.Fprintf(x.err, "pagehand: left to your application: %s\n", contract.CleanTitle(strings.Join(turn.Others, ", ")))
+	}
+	results := x.opening.session.RunTurn(context.WithoutCancel(ctx), turn.Calls)
+	if err := x.images.add(turn.Calls, results); err != nil {
+		return fmt.Errorf("write an image: %w", err)
+	}
+	message := contract.NewMessage(results)
+	if x.view == "json" {
+		return x.out.message(message)
+	}
+	text := x.read(turn.Calls, results)
+	switch {
+	case x.view == "both":
+		message.ModelView = text
+		return x.out.message(message)
+	case x.lines:
+		return x.out.value(struct {
+			Text string `json:"text"`
+		}{text})
+	}
+	return x.out.text(text)
+}
+
+// read is what the model reads of a turn's results, with an empty line between two.
+func (x *execution) read(calls []contract.ToolUse, results []contract.ToolResult) string {
+	texts := make([]string, len(results))
+	for i, r := range results {
+		texts[i] = x.model.Render(calls[i], r)
+	}
+	return strings.Join(texts, "\n\n")
+}

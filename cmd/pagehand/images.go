@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pagehand/pagehand/contract"
+)
+
+// album writes the images of results into a folder: 001-screenshot.png, 002-zoom.png and so on. A file that exists is never
+// overwritten, its number is skipped. The zero value writes nothing.
+type album struct {
+	dir   string
+	count int
+}
+
+// newAlbum makes the folder; no folder, no images.
+func newAlbum(dir string) (*album, error) {
+	if dir == "" {
+		return &album{}, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return &album{dir: dir}, nil
+}
+
+// add writes the images that the results of a turn's calls carry.
+func (a *album) add(calls []contract.ToolUse, results []contract.ToolResult) error {
+	if a.dir == "" {
+		return nil
+	}
+	for i, r := range results {
+		for _, b := range r.Content {
+			image, ok := b.(contract.Image)
+			if !ok {
+				continue
+			}
+			// A result with an image is a success, so the call's name is a member's and no path.
+			if err := a.write(calls[i].Name, image); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *album) write(member string, image contract.Image) error {
+	extension := ".png"
+	if image.MediaType == "image/jpeg" {
+		extension = ".jpg"
+	}
+	for {
+		a.count++
+		name := filepath.Join(a.dir, fmt.Sprintf("%03d-%s%s", a.count, member, extension))
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(image.Data)
+		return errors.Join(err, file.Close())
+	}
+}

@@ -1,0 +1,143 @@
+package pagehand
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Configs are the "configs" of the toolset entry, by member name (contract §2). The zero value means the defaults.
+type Configs struct {
+	changed map[string]bool
+}
+
+// ParseConfigs reads a toolset entry, or only its configs object, as the application sends it to the API. Absent, null, {} and a
+// restated default are equal. Whatever the API would reject is an error.
+func ParseConfigs(data []byte) (Configs, error) {
+	entry, err := strictObject(data)
+	if err != nil {
+		return Configs{}, fmt.Errorf("configs: %w", err)
+	}
+	configs := entry
+	if kind, ok := entry["type"]; ok {
+		if string(kind) != `"browser_toolset_20260801"` {
+			return Configs{}, fmt.Errorf("configs: the entry's type is %s, not browser_toolset_20260801", kind)
+		}
+		for name := range entry {
+			if !slices.Contains([]string{"type", "configs", "cache_control", "allowed_callers"}, name) {
+				return Configs{}, fmt.Errorf("configs: the toolset entry does not take %q", name)
+			}
+		}
+		if configs, err = strictObject(entry["configs"]); err != nil {
+			return Configs{}, fmt.Errorf("configs: %w", err)
+		}
+	}
+	c := Configs{changed: map[string]bool{}}
+	deferred := map[string]bool{}
+	for _, name := range sortedKeys(configs) {
+		m, ok := memberNamed(name)
+		if !ok {
+			return Configs{}, fmt.Errorf("configs: %q is no member of the toolset", name)
+		}
+		var value struct {
+			Enabled      *bool `json:"enabled"`
+			DeferLoading bool  `json:"defer_loading"`
+		}
+		fields, err := strictObject(configs[name])
+		if err == nil {
+			err = json.Unmarshal(configs[name], &value)
+		}
+		if err != nil {
+			return Configs{}, fmt.Errorf("configs: %s: %w", name, err)
+		}
+		for field := range fields {
+			if field != "enabled" && field != "defer_loading" {
+				return Configs{}, fmt.Errorf("configs: %s does not take %q, only enabled and defer_loading", name, field)
+			}
+		}
+		if value.Enabled != nil && *value.Enabled == m.Off {
+			c.changed[name] = *value.Enabled
+		}
+		deferred[name] = value.DeferLoading
+	}
+	return c, c.check(deferred)
+}
+
+// check enforces what holds of the enabled members as a whole.
+func (c Configs) check(deferred map[string]bool) error {
+	enabled, waiting := 0, 0
+	for _, m := range members {
+		if c.enabled(m.Name) {
+			enabled++
+			if deferred[m.Name] {
+				waiting++
+			}
+		}
+	}
+	if enabled == 0 {
+		return fmt.Errorf("configs: no member is left enabled")
+	}
+	if waiting != 0 && waiting != enabled {
+		return fmt.Errorf("configs: defer_loading must be the same on every enabled member, and is set on %d of %d", waiting, enabled)
+	}
+	return nil
+}
+
+// Enable turns members on that are off by default.
+func (c Configs) Enable(names ...string) (Configs, error) {
+	next := Configs{changed: map[string]bool{}}
+	for name, on := range c.changed {
+		next.changed[name] = on
+	}
+	for _, name := range names {
+		m, ok := memberNamed(name)
+		if !ok {
+			return c, fmt.Errorf("%q is no member of the toolset", name)
+		}
+		delete(next.changed, name)
+		if m.Off {
+			next.changed[name] = true
+		}
+	}
+	return next, nil
+}
+
+func (c Configs) enabled(name string) bool {
+	if on, ok := c.changed[name]; ok {
+		return on
+	}
+	m, ok := memberNamed(name)
+	return ok && !m.Off
+}
+
+// Enabled lists the members that may be called.
+func (c Configs) Enabled() []string {
+	var names []string
+	for _, m := range members {
+		if c.enabled(m.Name) {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// String names what differs from the defaults.
+func (c Configs) String() string {
+	var parts []string
+	for _, m := range members {
+		if on, ok := c.changed[m.Name]; ok {
+			parts = append(parts, fmt.Sprintf("%s=%t", m.Name, on))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// strictObject splits a JSON object; absent and null are empty.
+func strictObject(raw json.RawMessage) (map[string]json.RawMessage, error) {
+	fields, err := objectFields(raw)
+	if err != nil {
+		return nil, fmt.Errorf("not a JSON object: %w", err)
+	}
+	return fields, nil
+}

@@ -1,0 +1,46 @@
+package page
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed js/*.js
+var libraryFiles embed.FS
+
+// libraryOrder lists the files of the in-page library. They share one function scope; prelude.js opens it
+// and epilogue.js closes it, the order of the others matters only for constants computed at load.
+var libraryOrder = []string{
+	"prelude.js",
+	"dom.js",
+	"refs.js",
+	"visible.js",
+	"role.js",
+	"name.js",
+	"state.js",
+	"read.js",
+	"article.js",
+	"text.js",
+	"find_words.js",
+	"find.js",
+	"point.js",
+	"landed.js",
+	"form.js",
+	"upload.js",
+	"observe.js",
+	"epilogue.js",
+}
+
+// librarySource is the expression that installs the in-page library in an isolated world.
+var librarySource = func() string {
+	var b strings.Builder
+	for _, name := range libraryOrder {
+		src, err := libraryFiles.ReadFile("js/" + name)
+		if err != nil {
+			panic("page: " + err.Error()) // a file is listed that is not embedded: a build mistake
+		}
+		b.Write(src)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}()

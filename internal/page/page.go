@@ -1,0 +1,220 @@
+// Package page drives one tab of Chromium: its frames, navigation, input, pictures and readings.
+//
+// A [Page] keeps what Chromium reports of the tab (frames, loads, requests, dialogs) up to date in event handlers, which run on the
+// connection's reading goroutine, and waits for conditions over that state. Scripts run in an isolated world of their own that pages cannot
+// see or patch; what they return is page content all the same, so it is bounded and cleaned. Methods are safe for concurrent use, but input
+// of two callers to one page mixes: the session runs its calls one at a time.
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"github.com/pagehand/pagehand/internal/cdp"
+)
+
+// Options says how tabs of a session look and behave. They hold for every document and frame of the tab.
+type Options struct {
+	// Width and Height are the viewport in CSS pixels; Scale is the device scale factor.
+	Width, Height int
+	Scale         float64
+	Emulation     Emulation
+	// AcceptDialogs accepts alert, confirm and prompt instead of dismissing them. beforeunload is always accepted.
+	AcceptDialogs bool
+	// Console and Traffic record console entries and requests for read_console and read_network.
+	Console, Traffic bool
+	// Refs are the session's element references.
+	Refs *Refs
+	// Log receives what no caller is told.
+	Log *slog.Logger
+}
+
+// ErrCrashed is the cause when the tab's renderer died.
+var ErrCrashed = errors.New("the tab crashed")
+
+// Problem is a failure that the model can understand and act on. Its text is one line and names what to do next.
+type Problem struct{ Text string }
+
+func (p *Problem) Error() string { return p.Text }
+
+func problemf(format string, args ...any) error { return &Problem{fmt.Sprintf(format, args...)} }
+
+// Page is one tab.
+type Page struct {
+	session *cdp.Session
+	opts    *Options
+	main    proto.FrameID
+	running chan struct{} // closed when the tab has been set up and runs
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced whenever the state below changes
+	frames  map[proto.FrameID]*frame
+	worlds  map[proto.LoaderID]*world
+	loads   map[proto.LoaderID]*load
+	pending map[proto.FrameID]navigation
+	opening bool // the page has asked for a tab that has not appeared yet
+	clock   int  // counts navigations and requests, so that "since" can be asked
+	flights map[network.RequestID]flight
+	notes   notes
+	logs    logs
+	title   string
+	crashed bool
+}
+
+// Attach takes over the tab behind a new CDP session, which waits for the debugger or not. It only sends: call it from the
+// handler that learns of the session, so that no event is missed.
+func Attach(s *cdp.Session, info *target.Info, opts *Options) *Page {
+	p := &Page{
+		session: s,
+		opts:    opts,
+		main:    proto.FrameID(info.TargetID),
+		changed: make(chan struct{}),
+		running: make(chan struct{}),
+		frames:  map[proto.FrameID]*frame{},
+		worlds:  map[proto.LoaderID]*world{},
+		loads:   map[proto.LoaderID]*load{},
+		pending: map[proto.FrameID]navigation{},
+		flights: map[network.RequestID]flight{},
+		title:   info.Title,
+	}
+	p.frames[p.main] = &frame{id: p.main, session: s, url: info.URL}
+	cdp.On(s, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { p.crash() })
+	cdp.Post(s, inspector.Enable, proto.Empty{})
+	size := emulation.SetDeviceMetricsOverrideParams{Width: int64(opts.Width), Height: int64(opts.Height), DeviceScaleFactor: opts.Scale}
+	cdp.Post(s, emulation.SetDeviceMetricsOverride, size)
+	cdp.Post(s, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	p.setUp(s)
+	cdp.Then(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(proto.Empty, error) { close(p.running) })
+	return p
+}
+
+// Running waits until the tab has been set up. A navigation before that would race with it, in two processes of Chromium.
+func (p *Page) Running(ctx context.Context) error {
+	select {
+	case <-p.running:
+		return nil
+	case <-p.session.Done():
+		return cdp.ErrDetached
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// setUp prepares a CDP session of the tab, its own or that of a frame in another process, which the caller lets run then.
+func (p *Page) setUp(s *cdp.Session) {
+	p.watchFrames(s)
+	p.watchRequests(s)
+	p.watchDialogs(s)
+	p.watchLogs(s)
+	cdp.Post(s, page.Enable, page.EnableParams{})
+	cdp.Post(s, page.SetLifecycleEventsEnabled, page.SetLifecycleEventsEnabledParams{Enabled: true})
+	cdp.Post(s, network.Enable, network.EnableParams{})
+	p.opts.Emulation.apply(s)
+	yes := true
+	cdp.On(s, target.AttachedToTarget, func(ev target.EventAttachedToTarget) { p.attached(s, ev) })
+	cdp.Post(s, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: &yes})
+	cdp.Then(s, page.GetFrameTree, proto.Empty{}, func(res page.GetFrameTreeResult, err error) {
+		if err == nil {
+			p.update(func() { p.addTree(s, res.FrameTree) })
+		}
+	})
+}
+
+// attached takes over a child of a session: a frame in a process of its own, or a worker, which is only let run.
+func (p *Page) attached(parent *cdp.Session, ev target.EventAttachedToTarget) {
+	s := parent.Child(string(ev.SessionID))
+	if s == nil {
+		return
+	}
+	if ev.TargetInfo.Type != "iframe" {
+		p.watchWorker(s)
+		cdp.Post(s, runtime.RunIfWaitingForDebugger, proto.Empty{})
+		return
+	}
+	id := proto.FrameID(ev.TargetInfo.TargetID)
+	p.update(func() {
+		f := p.frames[id]
+		if f == nil {
+			f = &frame{id: id, parent: ev.TargetInfo.ParentFrameID}
+			p.addFrame(f)
+		}
+		f.session, f.loader = s, "" // its document is told by the new session
+	})
+	p.setUp(s)
+	cdp.Post(s, runtime.RunIfWaitingForDebugger, proto.Empty{})
+}
+
+// crash fails what is on its way; the session that owns the tab drops it.
+func (p *Page) crash() {
+	p.update(func() { p.crashed = true })
+	p.session.FailPending(ErrCrashed)
+}
+
+// Gone is closed when the tab has been closed.
+func (p *Page) Gone() <-chan struct{} { return p.session.Done() }
+
+// Crashed tells whether the tab's renderer died.
+func (p *Page) Crashed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.crashed
+}
+
+// Title is the last known title, as the page gave it.
+func (p *Page) Title() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.title
+}
+
+// SetTitle records a title that Chromium reported of the tab.
+func (p *Page) SetTitle(title string) { p.update(func() { p.title = title }) }
+
+// URL is the address of the document that the tab shows, for an error page the one that could not be loaded.
+func (p *Page) URL() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frames[p.main].address()
+}
+
+// update changes the state and wakes everyone who waits for it.
+func (p *Page) update(change func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// await waits until cond, which is called with the state locked, holds. It fails with the context's cause, or when the tab is gone.
+func (p *Page) await(ctx context.Context, cond func() bool) error {
+	for {
+		p.mu.Lock()
+		ok, crashed, changed := cond(), p.crashed, p.changed
+		p.mu.Unlock()
+		if ok {
+			return nil
+		}
+		if crashed {
+			return ErrCrashed
+		}
+		select {
+		case <-changed:
+		case <-p.session.Done():
+			return cdp.ErrDetached
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package pagehand
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pagehand/pagehand/internal/keys"
+)
+
+var keyboardMembers = []Member{
+	onTab("type", "Type a text into what has the focus.", typeText),
+	onTab("key", "Press a key, a chord or a sequence of them.", pressKeys),
+	onTab("hold_key", "Hold a key or chord for some seconds.", holdKey),
+}
+
+type typeInput struct {
+	Text string `json:"text" need:"true" doc:"The literal text. A line break presses Enter in a single-line field and breaks the line elsewhere."`
+	tabInput
+}
+
+func typeText(ctx context.Context, t *tab, in typeInput) (output, error) {
+	strokes, err := keys.TypeEvents(in.Text)
+	if err != nil {
+		return output{}, &ToolError{err.Error(), err}
+	}
+	focus, err := t.page.Focused(ctx)
+	if err != nil {
+		return output{}, err
+	}
+	if focus.ReadOnly {
+		return output{}, toolErrorf("%s has the focus and is read-only, so nothing was typed. Click a field that takes text first.", focus.On)
+	}
+	// Editors break a line with Shift+Enter where Enter alone may send what was written.
+	breakLine := "Enter"
+	if focus.Kind == "editor" {
+		breakLine = "shift+Enter"
+	}
+	chord, err := keys.ParseChord(breakLine)
+	if err != nil {
+		return output{}, err
+	}
+	settled, err := t.act(ctx, func() error { return t.page.Type(ctx, strokes, chord) })
+	if err != nil {
+		return output{}, err
+	}
+	text := fmt.Sprintf("Typed %s", count(utf8.RuneCountInString(in.Text), "character"))
+	switch {
+	case focus.Kind == "none":
+		text += ". No field has the focus; the page received the keys."
+	case focus.On != "":
+		text += " into " + focus.On + "."
+	default:
+		text += "."
+	}
+	return say(text + t.outcome(settled))
+}
+
+type keyInput struct {
+	Text   string `json:"text" need:"true" doc:"A key such as Enter, a chord such as ctrl+a, or a space-separated sequence of them."`
+	Repeat int    `json:"repeat" min:"1" max:"100" default:"1" doc:"How many times to press the whole sequence."`
+	tabInput
+}
+
+func pressKeys(ctx context.Context, t *tab, in keyInput) (output, error) {
+	chords, err := keys.ParseSequence(in.Text)
+	if err != nil {
+		return output{}, &ToolError{err.Error(), err}
+	}
+	settled, err := t.act(ctx, func() error {
+		for range in.Repeat {
+			if err := t.page.PressKeys(ctx, chords); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return output{}, err
+	}
+	text := "Pressed " + shorten(in.Text, 200)
+	if in.Repeat > 1 {
+		text += fmt.Sprintf(" %d times", in.Repeat)
+	}
+	return say(text + "." + t.outcome(settled))
+}
+
+type holdKeyInput struct {
+	Text     string  `json:"text" need:"true" doc:"A key or chord."`
+	Duration float64 `json:"duration" need:"true" min:"0" max:"30" doc:"How long, in seconds."`
+	tabInput
+}
+
+func (in holdKeyInput) takes() time.Duration { return seconds(in.Duration) }
+
+func holdKey(ctx context.Context, t *tab, in holdKeyInput) (output, error) {
+	chord, err := keys.ParseChord(in.Text)
+	if err != nil {
+		return output{}, &ToolError{err.Error(), err}
+	}
+	settled, err := t.act(ctx, func() error { return t.page.Hold(ctx, chord, in.takes()) })
+	if err != nil {
+		return output{}, err
+	}
+	return say(fmt.Sprintf("Held %s for %s.", in.Text, inWords(in.takes())) + t.outcome(settled))
+}
