@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/target"
 
 	"github.com/pagehand/pagehand/internal/cdp"
@@ -72,6 +74,17 @@ func Launch(ctx context.Context, opts *LaunchOptions) (*Browser, error) {
 		return nil, err
 	}
 	return newBrowser(cdp.NewConn(proc.Pipe()), proc, opts.Logger), nil
+}
+
+// Connect uses a browser that somebody else runs, by its DevTools endpoint (ws:// or wss://). Sessions get browser contexts of their own in it,
+// and Close leaves it running. Its sandbox, profile and network are its owner's matter, and files are exchanged only when it runs on this
+// machine. log receives what no caller is told; nil discards it.
+func Connect(ctx context.Context, endpoint string, log *slog.Logger) (*Browser, error) {
+	conn, err := cdp.DialWebSocket(ctx, endpoint, nil)
+	if err != nil {
+		return nil, err
+	}
+	return newBrowser(conn, nil, log), nil
 }
 
 // newBrowser takes over a connection. Everything it needs is asked for at once, and nothing is waited for.
@@ -156,6 +169,25 @@ func (b *Browser) userAgent(ctx context.Context) (string, error) {
 	}
 	return strings.Replace(b.version.UserAgent, "HeadlessChrome", "Chrome", 1), nil
 }
+
+// clientHints are those that go with a user agent string, nil for one that is not the browser's own.
+func (b *Browser) clientHints(agent string) *emulation.UserAgentMetadata {
+	_, version, ok := strings.Cut(b.version.Product, "/")
+	if major, _, _ := strings.Cut(version, "."); !ok || !strings.Contains(agent, "Chrome/"+major+".") {
+		return nil
+	}
+	major, _, _ := strings.Cut(version, ".")
+	// The second brand is Chromium's own way of keeping sites from relying on a fixed list.
+	return &emulation.UserAgentMetadata{
+		Brands:          []*emulation.UserAgentBrandVersion{{Brand: "Chromium", Version: major}, {Brand: "Not)A;Brand", Version: "24"}},
+		FullVersionList: []*emulation.UserAgentBrandVersion{{Brand: "Chromium", Version: version}, {Brand: "Not)A;Brand", Version: "24.0.0.0"}},
+		Platform:        platformNames[runtime.GOOS],
+		Architecture:    map[string]string{"amd64": "x86", "arm64": "arm"}[runtime.GOARCH],
+		Bitness:         "64",
+	}
+}
+
+var platformNames = map[string]string{"linux": "Linux", "darwin": "macOS", "windows": "Windows"}
 
 // cause says why the browser ended, where the process knows better than the connection.
 func (b *Browser) cause(err error) error {

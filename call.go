@@ -3,12 +3,14 @@ package pagehand
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pagehand/pagehand/contract"
+	"github.com/pagehand/pagehand/internal/cdp"
 	"github.com/pagehand/pagehand/internal/page"
 )
 
@@ -76,19 +78,41 @@ func (s *Session) run(ctx context.Context, c Call) (Member, output, error) {
 	}
 	bounded, cancel := context.WithTimeoutCause(ctx, patience, errDeadline)
 	defer cancel()
+	var t *tab
+	if chooser, ok := input.(tabChooser); ok {
+		if t, err = s.tab(chooser.chosenTab()); err != nil {
+			return m, output{}, err
+		}
+		t.page.BeginCall()
+	}
 	out, err := m.run(bounded, s, input)
 	if err == nil {
 		return m, out, nil
 	}
-	var t *tab
-	if chooser, ok := input.(tabChooser); ok {
-		t, _ = s.tab(chooser.chosenTab())
-	}
 	te := explain(m.Name, t, patience, err)
-	if t != nil && bounded.Err() != nil {
-		t.page.Recover(context.WithoutCancel(ctx))
+	if t != nil && (bounded.Err() != nil || errors.Is(err, page.ErrDialogs)) {
+		te = &ToolError{te.Message + t.recover(context.WithoutCancel(ctx)), te.Err}
 	}
 	return m, output{}, te
+}
+
+// recover makes a tab usable again whose call failed because its page does not answer, and says what that took if it was more than ending
+// a script.
+func (t *tab) recover(ctx context.Context) string {
+	switch r := t.page.Recover(ctx); r {
+	case page.ScriptsStopped:
+		return " The page's scripts were ended."
+	case page.PageLeft, page.ProcessEnded:
+		return fmt.Sprintf(" The page hung and was left; %s shows about:blank.", t.id)
+	case page.Lost:
+		ctx, cancel := context.WithTimeout(ctx, t.session.opts.Timeout)
+		defer cancel()
+		if err := t.close(ctx); err != nil {
+			t.session.log.Error("a hung tab could not be closed", "tab", t.id, "cause", err)
+		}
+		return fmt.Sprintf(" The page hung and %s was closed.", t.id)
+	}
+	return ""
 }
 
 func failure(c Call, text string) Result {
@@ -165,6 +189,9 @@ func (t *tab) act(ctx context.Context, action func() error) (page.Settled, error
 		return page.Settled{}, err
 	}
 	settled, err := t.page.Settle(ctx, mark)
+	if errors.Is(err, cdp.ErrDetached) {
+		return settled, nil // the action made the page close its tab, which the result tells
+	}
 	if err != nil {
 		return settled, err
 	}

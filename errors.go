@@ -41,6 +41,8 @@ func explain(member string, t *tab, patience time.Duration, err error) *ToolErro
 		return &ToolError{fmt.Sprintf("%s timed out after %s. The page may be busy or unavailable; its effect is unknown. Take a screenshot or read the page before you retry.", member, inWords(patience)), err}
 	case errors.Is(err, context.Canceled):
 		return &ToolError{member + " was cancelled.", err}
+	case errors.Is(err, page.ErrDialogs):
+		return &ToolError{fmt.Sprintf("%s was given up: the page opens one dialog after the other without end. Its effect is unknown; read the page before you go on.", member), err}
 	case errors.Is(err, page.ErrCrashed):
 		return &ToolError{fmt.Sprintf("The page in %s crashed during %s and the tab is closed. Open it again with new_tab.", tabName(t), member), err}
 	case errors.Is(err, cdp.ErrDetached):

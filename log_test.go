@@ -14,7 +14,6 @@ import (
 
 	"github.com/pagehand/pagehand"
 	"github.com/pagehand/pagehand/contract"
-	"github.com/pagehand/pagehand/egress"
 	"github.com/pagehand/pagehand/internal/browsertest"
 )
 
@@ -27,20 +26,13 @@ func openSession(t *testing.T, h http.Handler, options pagehand.SessionOptions, 
 	if options.Configs, err = pagehand.Configs.Enable(pagehand.Configs{}, enable...); err != nil {
 		t.Fatal(err)
 	}
-	if options.Destinations, err = egress.Parse(egress.Options{AllowPrivate: true}); err != nil {
-		t.Fatal(err)
-	}
-	s, err := browsertest.Browser(t).NewSession(context.Background(), &options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	do(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, server.URL))
+	s := newSession(t, browsertest.Browser(t), options)
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, server.URL))
 	return s, server.URL
 }
 
-// do makes a call that must succeed and gives its text.
-func do(t *testing.T, s *pagehand.Session, name, input string) string {
+// succeed makes a call that must succeed and gives its text.
+func succeed(t *testing.T, s *pagehand.Session, name, input string) string {
 	t.Helper()
 	c := call(1, name, input)
 	r := s.Do(context.Background(), c)
@@ -83,8 +75,8 @@ func TestReadNetwork(t *testing.T) {
 	mux.HandleFunc("/from-worker", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "{}") })
 
 	s, origin := openSession(t, mux, pagehand.SessionOptions{}, "read_network")
-	do(t, s, "wait", `{"duration":2}`)
-	got := do(t, s, "read_network", "{}")
+	succeed(t, s, "wait", `{"duration":2}`)
+	got := succeed(t, s, "read_network", "{}")
 	const end = `( \d+ ms)( \d+(\.\d)? k?B)?`
 	for _, want := range []string{
 		`GET {{origin}}/ 200 text/html` + end,
@@ -103,7 +95,7 @@ func TestReadNetwork(t *testing.T) {
 			t.Errorf("%d lines match %s in\n%s", n, want, got)
 		}
 	}
-	if again := do(t, s, "read_network", "{}"); !strings.HasPrefix(again, "No requests were recorded since the last reading") {
+	if again := succeed(t, s, "read_network", "{}"); !strings.HasPrefix(again, "No requests were recorded since the last reading") {
 		t.Errorf("the second reading says %q", again)
 	}
 }
@@ -135,7 +127,7 @@ func TestDownloads(t *testing.T) {
 			b.onclick = () => setTimeout(() => { const a = document.createElement('a'); a.href = URL.createObjectURL(new Blob(['a,b\n1,2\n3,4']));
 				a.download = 'report.csv'; a.click() }, 300)</script>`)
 	}), pagehand.SessionOptions{Downloads: dir, ExposeDownloads: true})
-	do(t, s, "read_page", "{}")
+	succeed(t, s, "read_page", "{}")
 	var changes []contract.StateChange
 	note := func(name, input string) {
 		r := s.Do(context.Background(), call(1, name, input))

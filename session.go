@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/target"
 
 	"github.com/pagehand/pagehand/contract"
@@ -159,17 +160,18 @@ func (s *Session) prepare(ctx context.Context) error {
 		}
 		o.Destinations = rules
 	}
-	agent := o.UserAgent
-	if agent == "" {
-		var err error
-		if agent, err = s.browser.userAgent(ctx); err != nil {
-			return err
-		}
+	agent, err := s.browser.userAgent(ctx)
+	if err != nil {
+		return err
+	}
+	if o.UserAgent != "" {
+		agent = o.UserAgent
 	}
 	s.page = page.Options{
 		Width: o.Viewport.Width, Height: o.Viewport.Height, Scale: o.Scale,
 		Emulation: page.Emulation{
 			UserAgent:   agent,
+			Metadata:    s.browser.clientHints(agent),
 			Timezone:    o.Timezone,
 			ColorScheme: o.ColorScheme,
 		},
@@ -269,6 +271,7 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	s.count++
 	t := &tab{id: fmt.Sprintf("tab-%d", s.count), session: s, cdp: cs, target: info.TargetID}
 	t.page = page.Attach(cs, info, &s.page)
+	cdp.On(cs, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { s.crashed(t) })
 	s.tabs = append(s.tabs, t)
 	s.fresh = append(s.fresh, t)
 	for _, other := range s.tabs {
@@ -276,6 +279,15 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	}
 	close(s.arrived)
 	s.arrived = make(chan struct{})
+}
+
+// crashed drops a tab whose renderer died, unless we ended it: what is left of it cannot be used.
+func (s *Session) crashed(t *tab) {
+	if !t.page.Crashed() {
+		return
+	}
+	cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: t.target})
+	s.lost(target.SessionID(t.cdp.ID()))
 }
 
 // lost drops a tab whose CDP session has ended: it was closed, by a call or by its page.

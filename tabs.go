@@ -50,6 +50,12 @@ func closeTab(ctx context.Context, s *Session, in namedTabInput) error {
 	if err != nil {
 		return err
 	}
+	return t.close(ctx)
+}
+
+// close closes a tab and waits until it is gone.
+func (t *tab) close(ctx context.Context) error {
+	s := t.session
 	s.mu.Lock()
 	t.asked = true
 	s.mu.Unlock()

@@ -39,8 +39,8 @@ type picture struct {
 type span struct{ Kind, Text string }
 
 const (
-	foldedLines = 16 // a reading that is longer is folded
-	keptLines   = 12 // to so many
+	foldedLines = 14 // a reading that is longer is folded
+	keptLines   = 10 // to so many
 )
 
 func newCall(e Event, view *contract.View) call {
@@ -126,7 +126,7 @@ func refSpans(text string) []span {
 }
 
 // shortInput is how many characters an input may have to stay on one line.
-const shortInput = 100
+const shortInput = 140
 
 // inputSpans pretty-prints an input; what is no JSON is shown as it came.
 func inputSpans(input json.RawMessage) []span {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pagehand/pagehand"
 	"github.com/pagehand/pagehand/egress"
+	"github.com/pagehand/pagehand/internal/chrome"
 )
 
 // browserFlags say which browser is started and what a session in it may do. Every command that runs calls embeds them.
@@ -112,23 +113,21 @@ func (f *browserFlags) launch(ctx context.Context, log *slog.Logger) (*pagehand.
 	return browser, nil
 }
 
-// newSession opens a session in a browser that was just launched. Where that fails because the browser is gone or does not answer,
+// newSession opens a session in a browser that was just launched. Where that fails because the browser ended or does not answer,
 // it could not be started; else it turned down what the flags ask for.
 func newSession(ctx context.Context, browser *pagehand.Browser, options *pagehand.SessionOptions) (*pagehand.Session, error) {
 	session, err := browser.NewSession(ctx, options)
-	if err == nil {
+	var ended *chrome.EndError
+	var sandbox *chrome.SandboxError
+	switch {
+	case err == nil:
 		return session, nil
-	}
-	if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	case errors.Is(err, context.DeadlineExceeded):
 		return nil, &exitError{statusNoBrowser, errors.New("the browser did not answer in time")}
-	}
-	select {
-	case <-browser.Done():
+	case errors.As(err, &ended), errors.As(err, &sandbox):
 		return nil, &exitError{statusNoBrowser, err}
-	default:
-		return nil, unusable(err)
 	}
+	return nil, unusable(err)
 }

@@ -16,5 +16,5 @@ func coloured(w io.Writer) bool {
 }
 
 func newLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(tint.NewHandler(w, &tint.Options{Level: level, NoColor: !coloured(w)}))
+	return slog.New(tint.NewTextHandler(w, &tint.Options{Level: level, NoColor: !coloured(w)}))
 }

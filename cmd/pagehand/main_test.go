@@ -41,12 +41,20 @@ type program struct {
 	temp     string
 }
 
-// pagehand prepares a run with its own folder for temporary files and no configuration.
-func pagehand(t *testing.T, args ...string) *program {
+// newProgram prepares a run with its own folder for temporary files, which the browser's user can enter, and no configuration.
+func newProgram(t *testing.T, args ...string) *program {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
-	p := &program{Cmd: exec.CommandContext(ctx, os.Args[0], args...), temp: t.TempDir()}
+	temp, err := os.MkdirTemp("", "pagehand-test-")
+	if err == nil {
+		err = os.Chmod(temp, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(temp) })
+	p := &program{Cmd: exec.CommandContext(ctx, os.Args[0], args...), temp: temp}
 	p.Env = append(os.Environ(), asProgram+"=1", "TMPDIR="+p.temp, "XDG_CONFIG_HOME="+t.TempDir())
 	p.Stdout, p.Stderr = &p.out, &p.err
 	return p
@@ -119,7 +127,7 @@ func TestExecTurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	images := filepath.Join(t.TempDir(), "images")
-	p := pagehand(t, "exec", file, "--url", url, "--allow-private="+hostOf(url), "--view", "both", "--images", images)
+	p := newProgram(t, "exec", file, "--url", url, "--allow-private="+hostOf(url), "--view", "both", "--images", images)
 	p.ends(t, 0)
 	p.said(t, "left to your application: toolu_weather")
 
@@ -136,7 +144,7 @@ func TestExecTurn(t *testing.T) {
 			t.Errorf("result %d: got %+v, want id %s and is_error %t", i+1, r, want, failed)
 		}
 	}
-	for _, want := range []string{`searchbox "`, "[image: image/png, 1280x720]", "Error: ref_999 is stale or not found", contract.HaltText} {
+	for _, want := range []string{`textbox "Search goods and docs" [ref_1]`, "[image: image/png, 1280x720]", "Error: ref_999 is stale or not found", contract.HaltText} {
 		if !strings.Contains(message.ModelView, want) {
 			t.Errorf("no %q in model_view %q", want, message.ModelView)
 		}
@@ -164,7 +172,7 @@ func TestExecLines(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 
-	p := pagehand(t, "exec", "--lines", "--view", "model", "--allow-private="+hostOf(server.URL))
+	p := newProgram(t, "exec", "--lines", "--view", "model", "--allow-private="+hostOf(server.URL))
 	in, err := p.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -252,7 +260,7 @@ func TestExecStatus(t *testing.T) {
 		{"a page that is refused", []string{"--url", "http://127.0.0.1:1/"}, "[]", statusFailure, "--url: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			p := pagehand(t, append([]string{"exec"}, test.args...)...)
+			p := newProgram(t, append([]string{"exec"}, test.args...)...)
 			p.Stdin = strings.NewReader(test.in)
 			p.ends(t, test.status)
 			p.said(t, test.said)
@@ -265,7 +273,7 @@ func TestExecStatus(t *testing.T) {
 
 func TestSite(t *testing.T) {
 	t.Parallel()
-	p := pagehand(t, "site")
+	p := newProgram(t, "site")
 	p.Stdout = nil
 	out, err := p.StdoutPipe()
 	if err != nil {
@@ -294,7 +302,7 @@ func TestSite(t *testing.T) {
 
 func TestDoctor(t *testing.T) {
 	t.Parallel()
-	p := pagehand(t, "doctor", "--json")
+	p := newProgram(t, "doctor", "--json")
 	p.ends(t, 0)
 	var report struct {
 		Status string
@@ -304,7 +312,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("got %v from %s", err, p.out.String())
 	}
 
-	broken := pagehand(t, "doctor", "--browser", "/nonexistent")
+	broken := newProgram(t, "doctor", "--browser", "/nonexistent")
 	broken.ends(t, statusFailure)
 	if got := broken.out.String(); !strings.HasPrefix(got, "✗ browser ") || strings.Contains(got, "\x1b") {
 		t.Errorf("got %q", got)
@@ -316,7 +324,7 @@ func TestDoctor(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	p := pagehand(t, "version")
+	p := newProgram(t, "version")
 	p.ends(t, 0)
 	for _, want := range []string{"pagehand ", "commit ", "go1.", "browser_toolset_20260801"} {
 		if !strings.Contains(p.out.String(), want) {

@@ -40,7 +40,8 @@ func TestMembersPage(t *testing.T) {
 func renderMembersPage() []byte {
 	var b bytes.Buffer
 	b.WriteString("# The toolset's members\n\nMade by `go generate ./cmd/pagehand` from the table that the executor runs by; `pagehand members` prints the same.\n\n" +
-		"A member that is off does nothing until the toolset entry enables it. `tab_id` is the tab to work in, the active one when it is left out.\n\n" +
+		"A member that is off does nothing until the toolset entry enables it. A field that ends in `?` may be left out.\n\n" +
+		"A coordinate target is `{\"type\": \"coordinate\", \"x\": 640, \"y\": 380}`, in viewport pixels. A ref target is `{\"type\": \"ref\", \"ref\": \"ref_2\"}`, with a ref that read_page or find gave.\n\n" +
 		"| Member | Default | What it does |\n|---|---|---|\n")
 	for _, m := range pagehand.Members() {
 		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s |\n", m.Name, m.Name, onOff(m), cell(m.Doc))
@@ -71,20 +72,18 @@ func valueOf(schema map[string]any) string {
 		}
 		return strings.Join(texts, " or ")
 	}
-	text := fmt.Sprint(schema["type"])
 	if properties, ok := schema["properties"].(map[string]any); ok {
-		example := map[string]any{}
-		for name, property := range properties {
-			p := property.(map[string]any)
-			if example[name] = p["const"]; example[name] == nil {
-				example[name] = p["type"]
-			}
+		return fmt.Sprint(properties["type"].(map[string]any)["const"], " target")
+	}
+	text := fmt.Sprint(schema["type"])
+	if kinds, ok := schema["type"].([]string); ok {
+		text = strings.Join(kinds, " or ")
+	}
+	if items, ok := schema["items"].(map[string]any); ok {
+		text = fmt.Sprintf("list of %ss", items["type"])
+		if n, ok := schema["minItems"]; ok {
+			text = fmt.Sprintf("list of %v %ss", n, items["type"])
 		}
-		data, err := json.Marshal(example)
-		if err != nil {
-			panic(err)
-		}
-		return "`" + string(data) + "`"
 	}
 	if enum, ok := schema["enum"].([]string); ok {
 		text = "`" + strings.Join(enum, "`, `") + "`"

@@ -19,6 +19,7 @@ type notes struct {
 const (
 	mostNotes     = 5
 	longestDialog = 200 // of a dialog's text, in characters
+	mostDialogs   = 100 // in one call: whoever opens more never stops
 )
 
 func (n *notes) add(line string) {
@@ -44,7 +45,14 @@ func (p *Page) TakeNotes() []string {
 	return lines
 }
 
-// watchDialogs answers dialogs at once, since nothing else of the page goes on while one is open.
+// BeginCall tells the page that a call begins: dialogs are counted by call.
+func (p *Page) BeginCall() { p.update(func() { p.dialogs = 0 }) }
+
+// storming tells whether the running call is to be given up because of dialogs. Called with the state locked.
+func (p *Page) storming() bool { return p.dialogs > mostDialogs && !p.recovering }
+
+// watchDialogs answers dialogs at once, since nothing else of the page goes on while one is open. When there is no end of them, it fails the
+// running call, which would only wait for its deadline.
 func (p *Page) watchDialogs(s *cdp.Session) {
 	cdp.On(s, page.JavascriptDialogOpening, func(ev page.EventJavascriptDialogOpening) {
 		leaving := ev.Type == page.DialogTypeBeforeunload
@@ -54,6 +62,14 @@ func (p *Page) watchDialogs(s *cdp.Session) {
 			answer.PromptText = ev.DefaultPrompt
 		}
 		cdp.Post(s, page.HandleJavaScriptDialog, answer)
+		storm := false
+		p.update(func() {
+			p.dialogs++
+			storm = p.storming()
+		})
+		if storm {
+			p.failPending(ErrDialogs)
+		}
 		if leaving {
 			return
 		}

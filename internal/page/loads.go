@@ -159,7 +159,9 @@ type Arrival struct {
 // Navigate loads an address. When nothing has been committed by the context's deadline, loading is stopped and the context's cause returned.
 func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 	started := time.Now()
+	left := p.free(ctx)
 	res, err := cdp.Call(ctx, p.session, page.Navigate, page.NavigateParams{URL: url})
+	left()
 	if err != nil {
 		if ctx.Err() != nil {
 			cdp.Post(p.session, page.StopLoading, proto.Empty{})
@@ -284,10 +286,12 @@ func (p *Page) move(ctx context.Context, command func() error) (Arrival, error) 
 	if err := command(); err != nil {
 		return Arrival{}, err
 	}
+	left := p.free(ctx)
 	err := p.await(ctx, func() bool {
 		_, moving := p.pending[p.main]
 		return p.clock > before && !moving
 	})
+	left()
 	if err == nil {
 		err = p.loaded(ctx, started)
 	}

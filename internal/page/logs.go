@@ -111,6 +111,12 @@ func lines(records []record, dropped int, what string) []string {
 func (p *Page) TakeConsole() []string {
 	p.mu.Lock()
 	records, dropped := p.logs.console.take(func(record) bool { return false })
+	for i, e := range records {
+		if m, ok := e.(*message); ok {
+			copied := *m // an answer about its objects may still come
+			records[i] = &copied
+		}
+	}
 	p.mu.Unlock()
 	return lines(records, dropped, "entries were")
 }

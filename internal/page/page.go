@@ -43,6 +43,9 @@ type Options struct {
 // ErrCrashed is the cause when the tab's renderer died.
 var ErrCrashed = errors.New("the tab crashed")
 
+// ErrDialogs is the cause when a call was given up because the page opened dialogs without end.
+var ErrDialogs = errors.New("the page opens dialogs without end")
+
 // Problem is a failure that the model can understand and act on. Its text is one line and names what to do next.
 type Problem struct{ Text string }
 
@@ -69,7 +72,11 @@ type Page struct {
 	notes   notes
 	logs    logs
 	title   string
-	crashed bool
+	dialogs int  // opened since the running call began
+	crashed bool // the renderer died
+
+	recovering bool // the ladder is being climbed
+	ending     bool // we are ending the renderer
 }
 
 // Attach takes over the tab behind a new CDP session, which waits for the debugger or not. It only sends: call it from the
@@ -155,12 +162,6 @@ func (p *Page) attached(parent *cdp.Session, ev target.EventAttachedToTarget) {
 	cdp.Post(s, runtime.RunIfWaitingForDebugger, proto.Empty{})
 }
 
-// crash fails what is on its way; the session that owns the tab drops it.
-func (p *Page) crash() {
-	p.update(func() { p.crashed = true })
-	p.session.FailPending(ErrCrashed)
-}
-
 // Gone is closed when the tab has been closed.
 func (p *Page) Gone() <-chan struct{} { return p.session.Done() }
 
@@ -201,13 +202,16 @@ func (p *Page) update(change func()) {
 func (p *Page) await(ctx context.Context, cond func() bool) error {
 	for {
 		p.mu.Lock()
-		ok, crashed, changed := cond(), p.crashed, p.changed
+		ok, crashed, storm, changed := cond(), p.crashed, p.storming(), p.changed
 		p.mu.Unlock()
 		if ok {
 			return nil
 		}
 		if crashed {
 			return ErrCrashed
+		}
+		if storm {
+			return ErrDialogs
 		}
 		select {
 		case <-changed:

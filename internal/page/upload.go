@@ -92,8 +92,12 @@ func (p *Page) setFiles(ctx context.Context, w *world, n int, ref string, paths 
 	if err != nil && !navigated(err) {
 		return FilesSet{}, err
 	}
-	if err == nil && !now.Stale && !slices.Equal(now.Names, set.Names) {
-		set.Note = strings.TrimSpace(fmt.Sprintf("%s The page has changed the choice: it now holds %d files.", set.Note, len(now.Names)))
+	switch {
+	case err != nil || now.Stale || slices.Equal(now.Names, set.Names):
+	case len(now.Names) == 0:
+		set.Note = strings.TrimSpace(set.Note + " The field is empty again; check whether the page took the files.")
+	default:
+		set.Note = strings.TrimSpace(fmt.Sprintf("%s The page has changed the choice; it holds %d files now.", set.Note, len(now.Names)))
 	}
 	return set, nil
 }

@@ -8,9 +8,17 @@ import (
 // digits finds runs of digits as cards print them. Percent escapes are found only so that their digits count as none.
 var digits = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[0-9]+(?:[ -][0-9]+)*`)
 
+const shortestCard = 13 // digits
+
 // cards redacts card numbers.
 func cards(s string) string {
-	if !strings.ContainsAny(s, "23456") {
+	count := 0
+	for i := range len(s) {
+		if isDigit(s[i]) {
+			count++
+		}
+	}
+	if count < shortestCard {
 		return s
 	}
 	var out edit
@@ -50,7 +58,7 @@ var cardLayouts = [][]int{{4, 4, 4, 4, 3}, {4, 4, 4, 4}, {4, 6, 5}, {4, 6, 4}}
 
 // cardEnd is where the card number that s begins with ends, 0 when there is none.
 func cardEnd(s string) int {
-	if n := groupEnd(s); n >= 13 && n <= 19 && isCard(s[:n]) {
+	if n := groupEnd(s); n >= shortestCard && n <= 19 && isCard(s[:n]) {
 		return n
 	}
 	for _, layout := range cardLayouts {

@@ -2,14 +2,20 @@
 // the blocks around them; the block with the most points, corrected for links, holds the article; what is in it but
 // not of it (navigation, sharing, related links, forms) is taken out again.
 
+// anyOf makes one pattern of patterns that white space separates.
+const anyOf = (patterns) => new RegExp(patterns.split(/\s+/).join('|'), 'i');
+
 // Words in class names and ids: of parts that surround an article, of parts that do so unless another word speaks for them, and
 // of parts that hold one.
-const SIDE = /comment|disqus|related|recommend|promo(?:tion|s|\b|[-_])|sponsor|advert|\bads?[-_ ]|\bads?$|breadcrumb|cookie|consent|newsletter|subscri|sign-?up|\bshar(?:e|ing)|social|outbrain|taboola|\breply|replies|user-post|sidebar|pagination|\bpager|trending|most-?read|read-?next|author-?bio/i;
-const MAYBE_SIDE = /footer|masthead|menu|\bnav|banner|follow|rss|popup|modal|overlay|toolbar|widget|popular|skyscraper|login|extra|tag-?(?:list|cloud)|supplement|gallery|carousel|slideshow|legends/i;
-const MAIN = /article|body|content|column|entry|main|shadow|post|story|text|page|blog/i;
-const SURELY_MAIN = /(?:article|entry|post|story|main|page)[-_]?(?:body|content|text)\b/i;
+const SIDE = anyOf(String.raw`comment disqus related recommend promo(?:tion|s|\b|[-_]) sponsor advert \bads?[-_\s] \bads?$ breadcrumb cookie
+  consent newsletter subscri sign-?up \bshar(?:e|ing) social outbrain taboola \breply replies user-post sidebar
+  pagination \bpager trending most-?read read-?next author-?bio`);
+const MAYBE_SIDE = anyOf(String.raw`footer masthead menu \bnav banner follow rss popup modal overlay toolbar widget popular skyscraper login extra
+  tag-?(?:list|cloud) supplement gallery carousel slideshow legends`);
+const MAIN = anyOf(String.raw`article body content column entry main shadow post story text page blog`);
+const SURELY_MAIN = anyOf(String.raw`(?:article|entry|post|story|main|page)[-_]?(?:body|content|text)\b`);
 const SIDE_TAGS = new Set(['nav', 'aside', 'footer', 'button', 'form', 'dialog', 'menu', 'fieldset', 'input', 'iframe', 'frame', 'object', 'embed']);
-const SIDE_ROLES = new Set(['navigation', 'complementary', 'contentinfo', 'banner', 'search', 'menu', 'menubar', 'dialog', 'alertdialog', 'alert', 'toolbar', 'tablist']);
+const SIDE_ROLES = new Set('navigation complementary contentinfo banner search menu menubar dialog alertdialog alert toolbar tablist'.split(' '));
 const PARTS_OF_BLOCKS = new Set(['tr', 'tbody', 'thead', 'tfoot', 'table', 'ul', 'ol', 'dl', 'li', 'dd', 'p', 'blockquote', 'pre']);
 // The least prose, in characters, that makes an article, and the shortest paragraph that counts for it.
 const LEAST_PROSE = 400, LEAST_PARAGRAPH = 60;
@@ -45,12 +51,24 @@ function judge(items) {
     if (!item.el) continue;
     const { el, tag, parent } = item;
     const words = `${attrOf(el, 'class') ?? ''} ${attrOf(el, 'id') ?? ''}`.slice(0, 400);
-    const main = MAIN.test(words), side = (SIDE.test(words) && !SURELY_MAIN.test(words)) || (!main && MAYBE_SIDE.test(words));
+    const { main, side } = judgeWords(words);
     item.weight = (main ? 25 : 0) - (side ? 25 : 0);
     item.side = !item.holdsMain && tag !== 'a' && tag !== 'body' && (side || SIDE_TAGS.has(tag) || SIDE_ROLES.has(attrOf(el, 'role')));
     item.out = item.side || (parent?.out ?? false);
     if (item.block === item && parent) parent.block.blocks++;
   }
+}
+
+const wordVerdicts = perTurn(() => new Map());
+
+function judgeWords(words) {
+  let verdict = wordVerdicts().get(words);
+  if (!verdict) {
+    const main = MAIN.test(words);
+    verdict = { main, side: (SIDE.test(words) && !SURELY_MAIN.test(words)) || (!main && MAYBE_SIDE.test(words)) };
+    wordVerdicts().set(words, verdict);
+  }
+  return verdict;
 }
 
 const isProse = (item) => item.own >= 25 && item.ownLinks < item.own * 0.5;

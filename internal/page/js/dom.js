@@ -19,7 +19,7 @@ const accessor = (prototype, name) => {
 };
 const method = (prototype, name) => {
   const { value } = Object.getOwnPropertyDescriptor(prototype, name);
-  return (object, a, b) => value.call(object, a, b);
+  return (object, ...args) => value.call(object, ...args);
 };
 
 const ELEMENT = 1, TEXT = 3, DOCUMENT = 9, FRAGMENT = 11;
@@ -47,7 +47,6 @@ const queryInElement = method(Element.prototype, 'querySelectorAll');
 const queryInDocument = method(Document.prototype, 'querySelectorAll');
 const queryInFragment = method(DocumentFragment.prototype, 'querySelectorAll');
 const findInElement = method(Element.prototype, 'querySelector');
-const rootNodeOf = method(Node.prototype, 'getRootNode');
 const hostOf = accessor(ShadowRoot.prototype, 'host');
 const assignedNodesOf = method(HTMLSlotElement.prototype, 'assignedNodes');
 const defaultViewOf = accessor(Document.prototype, 'defaultView');
@@ -75,7 +74,8 @@ const attrOf = (el, name) => getAttribute.call(el, name);
 const hasAttr = (el, name) => hasAttribute.call(el, name);
 const documentOf = (node) => ownerOf(node) ?? node;
 const viewOf = (node) => defaultViewOf(documentOf(node));
-const rootOf = (node) => rootNodeOf(node);
+const getRootNode = Node.prototype.getRootNode;
+const rootOf = (node) => getRootNode.call(node);
 const isDisabled = (el) => matchesSelector(el, ':disabled');
 const isFrame = (el) => {
   const tag = tagOf(el);

@@ -20,7 +20,7 @@ exported.find = ({ query, limit = 20 }) => {
   pickOrdinal(found, wanted.ordinal);
   found.sort((a, b) => b.score - a.score || a.place.at - b.place.at);
   const fitting = found.filter(({ score }) => score >= least);
-  const items = fitting.slice(0, limit).map(({ place, score }) => ({ ref: refName(place.el), line: lineOf(place.el), score: Math.round(score * 1000) / 1000 }));
+  const items = fitting.slice(0, limit).map(({ place: { el }, score }) => ({ ref: refName(el), line: lineOf(el), score: Math.round(score * 1000) / 1000 }));
   return { items, total: fitting.length };
 };
 
@@ -32,71 +32,18 @@ const BY_MEANING = 0.85, BY_START = 0.6, BY_PART = 0.5, BY_HALF = 0.35;
 const FIELD_ROLES = new Set(FIELDS.split(' '));
 const MAX_QUERY_WORDS = 40, MAX_LINE = 4000, MAX_FIELD_CHARS = 300;
 
-// ---- words
-
-const stems = perTurn(() => new Map());
-
-// wordsOf splits text into stems; names such as firstName and address-line1 into their parts.
-function wordsOf(text) {
-  let plain = text;
-  if (/[^\x20-\x7e]/.test(plain)) plain = plain.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss');
-  const words = plain.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]+|\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\P{L}a-z\u3040-\u30ff\u3400-\u9fff]+/gu) ?? [];
-  return words.map(stemOf);
-}
-
-function stemOf(word) {
-  let stem = stems().get(word);
-  if (stem === undefined) {
-    stem = cutEnding(word);
-    stems().set(word, stem);
-  }
-  return stem;
-}
-
-// cutEnding takes off the endings of number, tense and infinitive that matter between a query and a label.
-function cutEnding(word) {
-  let stem = word;
-  if (stem.length < 4 || /\d/.test(stem)) return stem;
-  if (stem.endsWith('ies') && stem.length > 4) stem = stem.slice(0, -3) + 'y';
-  else if (stem.endsWith('s') && !/(ss|us|is)$/.test(stem)) stem = stem.slice(0, -1);
-  if (stem.length > 5 && /(ing|ar|er|ir|en)$/.test(stem)) stem = stem.replace(/(ing|ar|er|ir|en)$/, '');
-  else if (stem.length > 4 && stem.endsWith('ed')) stem = stem.slice(0, -2);
-  stem = stem.replace(/([bdgmnprt])\1$/, '$1');
-  if (stem.length > 4) stem = stem.replace(/[aeo]$/, '');
-  return stem;
-}
-
-// vocabulary is find_words.js made ready, once per document: each phrase as stems, under its first stem.
-let knownPhrases = null;
-function vocabulary() {
-  if (knownPhrases) return knownPhrases;
-  const phrases = new Map(), meanings = [], nothing = new Set(wordsOf(NO_MEANING)), helpful = new Set(wordsOf(HELPFUL));
-  const add = (text, sense) => {
-    const words = wordsOf(text);
-    const known = phrases.get(words[0]) ?? [];
-    if (!known.length) phrases.set(words[0], known);
-    known.push({ words, ...sense });
-  };
-  for (const line of SAME_MEANING.trim().split('\n')) {
-    const meaning = meanings.push(line.split('|').map(wordsOf)) - 1;
-    for (const phrase of line.split('|')) add(phrase, { meaning });
-  }
-  for (const line of ROLE_WORDS.trim().split('\n')) {
-    const [names, roles] = line.split(' = ');
-    for (const phrase of names.split('|')) add(phrase, { roles: new Set(roles.split(' ')) });
-  }
-  knownPhrases = { phrases, meanings, nothing, helpful };
-  return knownPhrases;
-}
-
 // ---- the query
+
+const OR_WORDS = new Set(['/', '(', 'or', 'oder', 'ou', 'oppure']);
+const TYPING_WORDS = new Set(['type', 'typing', 'enter', 'entering', 'fill', 'write', 'writing']);
+const PLACES = new Set(PLACE_WORDS.split(' '));
 
 // parseQuery → {groups, roles, ordinal, words}. A group has ways (lists of stems with a quality), weight (0 = a match is
 // welcome, a miss costs nothing) and place (it says where the element is). Roles is a set or null.
 function parseQuery(query) {
   const { meanings, nothing, helpful } = vocabulary();
   const tokens = (clean(query, 1000).toLowerCase().match(/[\p{L}\p{N}\p{M}'’]+|[/(]/gu) ?? []).slice(0, MAX_QUERY_WORDS);
-  const steps = tokens.map((token) => (token === '/' || token === '(' || token === 'or' || token === 'oder' ? { or: true } : { token, words: wordsOf(token) }));
+  const steps = tokens.map((token) => (OR_WORDS.has(token) ? { or: true } : { token, words: wordsOf(token) }));
   const wanted = { groups: [], roles: null, ordinal: 0, words: [] };
   const mentions = [];
   const seen = new Set();
@@ -111,8 +58,8 @@ function parseQuery(query) {
     const phrase = longestPhrase(steps, i);
     const next = i + (phrase?.steps ?? 1);
     const bare = phrase === null || phrase.steps === 1;
-    if (bare && PLACE_WORDS.split(' ').includes(token) && wanted.groups.length + mentions.length > 0) place = true;
-    if (bare && /^(type|typing|enter|entering|fill|write|writing)$/.test(token)) typed = true;
+    if (bare && PLACES.has(token) && wanted.groups.length + mentions.length > 0) place = true;
+    if (bare && TYPING_WORDS.has(token)) typed = true;
     if (bare && Object.hasOwn(ORDINALS, token) && next < steps.length) {
       wanted.ordinal = ORDINALS[token];
     } else if (bare && words.every((word) => nothing.has(word))) {
@@ -125,7 +72,10 @@ function parseQuery(query) {
       const keys = phrase?.meanings.length ? phrase.meanings : [stems.join(' ')];
       if (!keys.some((key) => seen.has(key))) {
         if (either) wanted.groups.at(-1).ways.push(...ways);
-        else wanted.groups.push({ ways, weight: bare && words.every((word) => helpful.has(word)) && !phrase?.meanings.length ? 0 : place ? 0.7 : 1, place });
+        else {
+          const minor = bare && words.every((word) => helpful.has(word)) && !phrase?.meanings.length;
+          wanted.groups.push({ ways, weight: minor ? 0 : place ? 0.7 : 1, place });
+        }
         wanted.words.push(...stems);
       }
       for (const key of keys) seen.add(key);
@@ -134,7 +84,7 @@ function parseQuery(query) {
     i = next;
   }
   // Of several words the last before a preposition is the thing itself: in "card expiration date" the date.
-  if (!wanted.groups.some((group) => group.weight && !group.place)) for (const group of wanted.groups) group.place = false; // field for the city
+  if (!wanted.groups.some((group) => group.weight && !group.place)) for (const group of wanted.groups) group.place = false; // "field for the city"
   const heads = wanted.groups.filter((group) => group.weight && !group.place);
   for (const group of heads.slice(0, -1)) group.weight = 0.7;
   addRoles(wanted, mentions, meanings);
@@ -274,25 +224,31 @@ function likeness(stem, other) {
 // ---- the page
 
 const ACTIVE_TAGS = new Set(['button', 'input', 'select', 'textarea', 'summary']);
-const STRUCTURE_TAGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'img', 'tr', 'li', 'table', 'dialog', 'video', 'canvas', 'form', 'nav', 'iframe', 'td', 'th']);
+const STRUCTURE_TAGS = new Set('h1 h2 h3 h4 h5 h6 img tr li td th table dialog video canvas form nav iframe'.split(' '));
 const HEADING_TAGS = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'legend', 'caption']);
 // Rows of a list or table: the words in them say which of many equal buttons is meant.
 const ROW_TAGS = new Set(['tr', 'li', 'article', 'fieldset', 'dl']);
 
-// readPlaces → {list, words}. Words are the stems of all text that shows. A place has el, tag, its number at, the item around it, the range of
-// words in it, the heading before it and a kind: active, structure or text.
+// readPlaces → {list, words}. Words are the stems of all text that shows. A place has el, tag, its number at, the parent around it, the
+// range of words in it, start to end, the heading before it, and a kind: active, structure or text; covered means that something
+// active around it says it already, holds that something active is in it.
 function readPlaces() {
   const list = [], words = [];
   let heading = null;
+  const newPlace = (el, parent, { kind = '', pointer = false, covered = false }) => (
+    { el, tag: tagOf(el), parent, at: list.length, start: words.length, end: words.length, heading, kind, holds: false, pointer, covered });
   const enter = (el, parent, look, style) => {
     const tag = tagOf(el);
     if (UNREAD_TAGS.has(tag)) return null;
     const pointer = style.cursor === 'pointer';
-    const item = { el, tag, parent, at: list.length, start: words.length, end: words.length, heading, kind: '', pointer, covered: parent !== null && (parent.covered || parent.kind === 'active') };
+    const covered = parent !== null && (parent.covered || parent.kind === 'active');
+    const item = newPlace(el, parent, { pointer, covered });
     if (tag === 'label' && labelControlOf(el)) item.covered = true; // the control says it
     else if (look > 0) item.kind = kindOf(item, pointer && !parent?.pointer);
     if (item.kind) list.push(item);
-    return tag === 'select' || tag === 'textarea' ? null : item;
+    if (tag !== 'select' && tag !== 'textarea') return item;
+    if (parent) parent.holds = true;
+    return null; // what is in it is its value
   };
   walkRendered(document, {
     enter,
@@ -306,12 +262,13 @@ function readPlaces() {
     },
     leave(item) {
       item.end = words.length;
+      if (item.parent && (item.holds || item.kind === 'active')) item.parent.holds = true;
       if (HEADING_TAGS.has(item.tag)) heading = item;
     },
     // A native control hidden behind its visible label is operated through that (FR-016).
     hidden(el, parent) {
       if (tagOf(el) !== 'input' || !/^(checkbox|radio|file)$/.test(inputTypeOf(el)) || !labelsOf(el).some(isRendered)) return;
-      list.push({ el, tag: 'input', parent, at: list.length, start: words.length, end: words.length, heading, kind: 'active', pointer: true, covered: false });
+      list.push(newPlace(el, parent, { kind: 'active' }));
     },
   });
   return { list, words };
@@ -331,7 +288,9 @@ function kindOf({ el, tag }, pointer) {
 // ---- scores
 
 // How much a match in each kind of field proves.
-const FIELD_WEIGHTS = { name: 1, placeholder: 0.9, title: 0.85, autocomplete: 0.95, type: 0.7, ident: 0.8, alt: 0.8, href: 0.4, class: 0.35, near: 0.6, options: 0.6 };
+const FIELD_WEIGHTS = {
+  name: 1, autocomplete: 0.95, placeholder: 0.9, title: 0.85, ident: 0.8, alt: 0.8, type: 0.7, options: 0.6, href: 0.4, class: 0.35,
+};
 
 function scoreOf(place, wanted, hits) {
   const { groups } = wanted;
@@ -365,13 +324,16 @@ function scoreOf(place, wanted, hits) {
   return score;
 }
 
+const NAMING = ['aria-label', 'alt', 'title'];
+
 // mayFit spares the bulk of a page a closer look.
 function mayFit(place, { groups, roles }, hits) {
   if (groups.some(({ weight }, g) => weight && hits.best(g, place.start, place.end))) return true;
   if (place.end - place.start > 20) return false;
   if (hits.touch(attrOf(place.el, 'class')) || hits.touch(attrOf(place.el, 'id'))) return true;
   if (place.kind !== 'structure') return false;
-  return hits.touch(nameOf(place.el)) || (roles !== null && !groups.some(({ weight }) => weight) && fit(place, roleOf(place.el), roles) > 0);
+  if (NAMING.some((name) => hits.touch(attrOf(place.el, name)))) return true;
+  return roles !== null && !groups.some(({ weight }) => weight) && fit(place, roleOf(place.el), roles) > 0;
 }
 
 // fieldsOf lists what can be read about a place by itself.
@@ -401,11 +363,13 @@ function fieldsOf({ el, tag, kind, start, end }, role, words) {
   }
   const completes = attrOf(el, 'autocomplete');
   if (completes) add('autocomplete', completes.slice(0, 100).toLowerCase().split(/\s+/).map((token) => AUTOCOMPLETE_WORDS[token] ?? '').join(' '));
-  if (kind === 'active' && (role === 'button' || role === 'link') && name.length < 3) add('class', classWords(attrOf(firstElementChildOf(el) ?? el, 'class')));
+  const inner = firstElementChildOf(el);
+  if (inner && name.length < 3 && (role === 'button' || role === 'link')) add('class', classWords(attrOf(inner, 'class')));
   return fields;
 }
 
-const isSubmit = (el, tag) => (tag === 'input' && /^(submit|image)$/.test(inputTypeOf(el))) || (tag === 'button' && buttonTypeOf(el) === 'submit' && closestOf(el, 'form') !== null);
+const isSubmit = (el, tag) => (tag === 'input' ? /^(submit|image)$/.test(inputTypeOf(el))
+  : tag === 'button' && buttonTypeOf(el) === 'submit' && closestOf(el, 'form') !== null);
 const buttonTypeOf = accessor(HTMLButtonElement.prototype, 'type');
 
 const passwordForms = perTurn(() => new Map());
@@ -462,8 +426,8 @@ function addSurroundings(place, role, groups, hits, evidence, fields) {
 }
 
 // isContainer: what only holds the things a person may mean stands back for them.
-const CONTAINERS = new Set(['table', 'grid', 'list', 'form', 'navigation', 'row', 'rowgroup', 'tablist', 'toolbar', 'group', 'search', 'main', 'banner', 'contentinfo']);
-const isContainer = ({ el, kind }, role) => kind !== 'active' && ((CONTAINERS.has(role) && !hasOwnLabel(el)) || holdsActive(el));
+const CONTAINERS = new Set('table grid list form navigation row rowgroup tablist toolbar group search main banner contentinfo'.split(' '));
+const isContainer = ({ el, kind, holds }, role) => kind !== 'active' && ((CONTAINERS.has(role) && !hasOwnLabel(el)) || holds);
 
 // fit is the bonus for the kind of element that the query names, -1 for another kind, 0 for one that is
 // often taken for it.
@@ -485,11 +449,12 @@ function pickOrdinal(found, ordinal) {
   if (picked) picked.score = best + 0.2;
 }
 
-// lineOf is the element's line as read_page prints it, without what is in it.
+// lineOf is the element's line as read_page prints it, without what is in it. For plain text that has no line of its own there it
+// is made here, of nothing but what read_page shows of it.
 function lineOf(el) {
-  const line = readPage({ filter: 'all', depth: 2, max: MAX_LINE, ref: refName(el) }).text.split('\n', 1)[0];
-  if (line.includes(`[${refName(el)}]`)) return line;
-  const text = clean(textContentOf(el).slice(0, 2 * MAX_FIELD_CHARS), MAX_FIELD_CHARS);
+  const lines = readPage({ filter: 'all', depth: 2, max: MAX_LINE, ref: refName(el) }).text.split('\n');
+  if (lines[0].includes(`[${refName(el)}]`)) return lines[0];
+  const shown = lines.map((line) => /^ *"(.*)"$/.exec(line)?.[1].replace(/\\(["\\])/g, '$1')).filter(Boolean).join(' ');
   const role = roleOf(el);
-  return `${role === 'generic' || role === 'none' ? 'text' : role} ${quote(nameOf(el) || text)} [${refName(el)}]`;
+  return `${role === 'generic' || role === 'none' ? 'text' : role}${shown ? ' ' + quote(shown) : ''} [${refName(el)}]`;
 }

@@ -1,5 +1,5 @@
 // The words that find knows: what interfaces call the same thing, in English, German, French, Spanish, Portuguese and Italian.
-// Written without accents, as find's tokens are; find.js stems them. A phrase also matches written as one word (firstname).
+// They are written without accents, as wordsOf makes them. A phrase also matches written as one word (firstname).
 
 // One meaning a line.
 const SAME_MEANING = `
@@ -159,3 +159,58 @@ const AUTOCOMPLETE_WORDS = { 'given-name': 'first name', 'family-name': 'last na
   'postal-code': 'postal code', country: 'country', 'country-name': 'country', tel: 'phone', 'tel-national': 'phone', email: 'email', username: 'username',
   'current-password': 'current password login', 'new-password': 'new password', 'one-time-code': 'one time code', organization: 'company', 'honorific-prefix': 'salutation',
   sex: 'gender', url: 'website' };
+
+const stems = perTurn(() => new Map());
+
+// wordsOf splits text into stems; names such as firstName and address-line1 into their parts.
+function wordsOf(text) {
+  let plain = text;
+  if (/[^\x20-\x7e]/.test(plain)) plain = plain.normalize('NFD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss');
+  const words = plain.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase().match(/[a-z]+|\d+|[\u3040-\u30ff\u3400-\u9fff]|[^\P{L}a-z\u3040-\u30ff\u3400-\u9fff]+/gu) ?? [];
+  return words.map(stemOf);
+}
+
+function stemOf(word) {
+  let stem = stems().get(word);
+  if (stem === undefined) {
+    stem = cutEnding(word);
+    stems().set(word, stem);
+  }
+  return stem;
+}
+
+// cutEnding takes off the endings of number, tense and infinitive that matter between a query and a label.
+function cutEnding(word) {
+  let stem = word;
+  if (stem.length < 4 || /\d/.test(stem)) return stem;
+  if (stem.endsWith('ies') && stem.length > 4) stem = stem.slice(0, -3) + 'y';
+  else if (stem.endsWith('s') && !/(ss|us|is)$/.test(stem)) stem = stem.slice(0, -1);
+  if (stem.length > 5 && /(ing|ar|er|ir|en)$/.test(stem)) stem = stem.replace(/(ing|ar|er|ir|en)$/, '');
+  else if (stem.length > 4 && stem.endsWith('ed')) stem = stem.slice(0, -2);
+  stem = stem.replace(/([bdgmnprt])\1$/, '$1');
+  if (stem.length > 4) stem = stem.replace(/[aeo]$/, '');
+  return stem;
+}
+
+// vocabulary is all of the above made ready, once per document: each phrase as stems, under its first stem.
+let knownPhrases = null;
+function vocabulary() {
+  if (knownPhrases) return knownPhrases;
+  const phrases = new Map(), meanings = [], nothing = new Set(wordsOf(NO_MEANING)), helpful = new Set(wordsOf(HELPFUL));
+  const add = (text, sense) => {
+    const words = wordsOf(text);
+    const known = phrases.get(words[0]) ?? [];
+    if (!known.length) phrases.set(words[0], known);
+    known.push({ words, ...sense });
+  };
+  for (const line of SAME_MEANING.trim().split('\n')) {
+    const meaning = meanings.push(line.split('|').map(wordsOf)) - 1;
+    for (const phrase of line.split('|')) add(phrase, { meaning });
+  }
+  for (const line of ROLE_WORDS.trim().split('\n')) {
+    const [names, roles] = line.split(' = ');
+    for (const phrase of names.split('|')) add(phrase, { roles: new Set(roles.split(' ')) });
+  }
+  knownPhrases = { phrases, meanings, nothing, helpful };
+  return knownPhrases;
+}

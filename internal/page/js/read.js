@@ -1,300 +1,3 @@
-// The lines of a reading as they come together: parts first, text at the end, so that a container that turns out to hold
-// nothing leaves no trace and only lines that are shown take a reference. Counts code points and stops at a limit.
-
-// Room in the limit for the note about the cut.
-const NOTE_ROOM = 130;
-
-class Lines {
-  // max is the limit in code points, 0 = none.
-  constructor(max) {
-    this.max = max > 0 ? Math.max(1, max - NOTE_ROOM) : Infinity;
-    this.used = 0;
-    this.full = false;
-    this.levels = [];
-    this.heads = [];
-    this.elements = [];
-    this.tails = [];
-    this.refWidth = String(nextRef + 9999).length + 7;
-  }
-
-  // add puts down one line; el is the element whose reference it shows, null for text. Returns its place, -1 when full.
-  add(level, head, el, tail) {
-    if (this.full) return -1;
-    const size = this.size(level, head, el, tail);
-    if (this.used + size > this.max) {
-      this.full = true;
-      return -1;
-    }
-    this.used += size;
-    this.levels.push(level);
-    this.heads.push(head);
-    this.elements.push(el);
-    this.tails.push(tail);
-    return this.heads.length - 1;
-  }
-
-  size(level, head, el, tail) {
-    const text = head + tail;
-    return level + 1 + (el ? this.refWidth : 0) + (text.length > 0 && /[\ud800-\udbff]/.test(text) ? countPoints(text) : text.length);
-  }
-
-  drop(at) {
-    this.used -= this.size(this.levels[at], this.heads[at], this.elements[at], this.tails[at]);
-    for (const part of [this.levels, this.heads, this.elements, this.tails]) part.splice(at, 1);
-  }
-
-  replaceByChild(at) {
-    this.drop(at);
-    this.levels[at]--;
-    this.used--;
-  }
-
-  // absorbText makes the only text in an element its name.
-  absorbText(at) {
-    const text = this.heads[at + 1];
-    this.drop(at + 1);
-    this.heads[at] += ' ' + text;
-    this.used += text.length + 1;
-  }
-
-  // text is all lines, indented, each reference given now.
-  text() {
-    const text = new Array(this.heads.length);
-    for (let i = 0; i < text.length; i++) {
-      const el = this.elements[i];
-      text[i] = ' '.repeat(this.levels[i]) + this.heads[i] + (el ? ` [ref_${refFor(el)}]${this.tails[i]}` : this.tails[i]);
-    }
-    return text.join('\n');
-  }
-}
-// The walk over the flat tree that read_page makes: which elements are painted, which touch the viewport, and the runs of
-// text between them. Walk decides what is seen; its subclass in read.js decides what is printed for it, in print().
-//
-// A context says what holds where the walk is: level (of lines), clip, floatClip and fixedClip (the part of the viewport
-// in which flowing, absolute and fixed boxes show; null = no viewport), look (product of opacities), pointer (a pointing
-// hand is inherited), quiet (only what can be operated is printed), veiled (text here is not painted), inert, inertTold
-// (an outer line says so already), crossing (the element sticks out of its clip).
-
-const MAX_TEXT = 20000;
-// Never shown, and neither is what is in them.
-const UNREAD_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'title', 'source', 'track', 'param', 'datalist', 'col', 'colgroup']);
-// Attributes that change what an element is.
-const SPECIAL = '[role], [tabindex], [onclick], [contenteditable], [aria-label], [inert]';
-// Something other than white space.
-const BLACK = /\S/;
-
-const meet = (a, b) => ({ x0: Math.max(a.x0, b.x0), y0: Math.max(a.y0, b.y0), x1: Math.min(a.x1, b.x1), y1: Math.min(a.y1, b.y1) });
-const touches = (clip, box) => box.right > clip.x0 && box.left < clip.x1 && box.bottom > clip.y0 && box.top < clip.y1;
-const inside = (clip, box) => box.left >= clip.x0 && box.right <= clip.x1 && box.top >= clip.y0 && box.bottom <= clip.y1;
-const firstElementChildOf = accessor(Element.prototype, 'firstElementChild');
-
-class Walk extends Lines {
-  constructor(max, depth) {
-    super(max);
-    this.depth = depth;
-    this.visited = 0;
-    this.run = '';
-    this.runLevel = 0;
-    // While the text of an element is being caught, it goes here and not into lines.
-    this.caught = null;
-    // The modal element of the document being walked: all else is inert.
-    this.top = null;
-    this.range = null;
-    // The last element whose text was found to be within reach.
-    this.reached = null;
-  }
-
-  visit(el, context) {
-    if (this.full) return;
-    const tag = tagOf(el);
-    if (UNREAD_TAGS.has(tag)) return;
-    this.visited++;
-    const style = computedStyle(el);
-    const position = style.position, overflow = style.overflow;
-    const look = lookUnder(el, context.look, style, position, overflow);
-    if (look === 0) {
-      this.visitHiddenControl(el, tag, context);
-      return;
-    }
-    // One question to the engine spares most elements a dozen about their attributes.
-    const special = matchesSelector(el, SPECIAL);
-    const inner = this.enter(el, tag, style, position, overflow, look, special, context);
-    if (inner) this.print(el, tag, style, overflow, special, inner, context);
-  }
-
-  // enter works out what holds inside el, null when el is out of view (and then has looked for what escapes from it).
-  enter(el, tag, style, position, overflow, look, special, context) {
-    let { clip, floatClip } = context;
-    let crossing = false;
-    if (clip) {
-      if (position === 'fixed') clip = context.fixedClip;
-      else if (position === 'absolute') clip = floatClip;
-      if (style.display !== 'contents' && tag !== 'html') {
-        const box = boxOf(el);
-        if (!touches(clip, box)) {
-          this.visitOutside(el, style, overflow, box, { ...context, clip, look: Math.abs(look) });
-          return null;
-        }
-        if (overflow !== 'visible' && tag !== 'body') clip = meet(clip, { x0: box.left, y0: box.top, x1: box.right, y1: box.bottom });
-        if (position !== 'static' || style.transform !== 'none') floatClip = clip;
-        crossing = !inside(clip, box);
-      }
-    }
-    const pointer = style.cursor === 'pointer';
-    const inert = el === this.top ? false : context.inert || (special && hasAttr(el, 'inert')) || (this.top !== null && tag === 'body');
-    const veiled = look < 0;
-    const whole = veiled ? -look : look;
-    if (pointer === context.pointer && whole === context.look && clip === context.clip && floatClip === context.floatClip && veiled === context.veiled
-      && inert === context.inert && crossing === context.crossing) return context;
-    return { ...context, clip, floatClip, look: whole, pointer, veiled, inert, crossing };
-  }
-
-  // visitOutside is for an element that the view does not touch. What is in it can still reach the view: by overflowing
-  // (looked at when it is near, or when its content is larger than its box) or by being positioned (always looked for).
-  visitOutside(el, style, overflow, box, context) {
-    const { clip } = context;
-    if (!firstElementChildOf(el) && !shadowOf(el)) return;
-    const width = clip.x1 - clip.x0, height = clip.y1 - clip.y0;
-    const near = box.bottom > clip.y0 - height && box.top < clip.y1 + height && box.right > clip.x0 - width && box.left < clip.x1 + width;
-    if (overflow === 'visible' && (near || scrollHeightOf(el) > clientHeightOf(el) + 1 || scrollWidthOf(el) > clientWidthOf(el) + 1)) {
-      this.visitChildren(el, { ...context, veiled: true, pointer: style.cursor === 'pointer' }, style);
-    } else this.hunt(el, context);
-  }
-
-  // hunt looks through everything below node for positioned elements, which may be anywhere.
-  hunt(node, context) {
-    let done = null;
-    for (const el of queryAll(node, '*')) {
-      if (this.full) return;
-      if (done !== null && containsNode(done, el)) continue;
-      const position = computedStyle(el).position;
-      if (position === 'absolute' || position === 'fixed') {
-        this.visit(el, { ...context, look: Math.abs(lookOf(flatParentOf(el) ?? el)) });
-        done = el;
-      } else {
-        const root = shadowOf(el);
-        if (root) this.hunt(root, context);
-      }
-    }
-  }
-
-  // text collects a run of inline text; flush prints it as one line.
-  flush() {
-    if (!this.run) return;
-    const text = this.run;
-    this.run = '';
-    if (this.runLevel >= this.depth && !this.caught) return;
-    const cleaned = withoutIcons(clean(text, MAX_TEXT));
-    if (!cleaned) return;
-    if (this.caught) this.caught.push(cleaned);
-    else this.add(this.runLevel, quote(cleaned, Infinity), null, '');
-  }
-
-  // visitChildren asks whether the text of el is painted only once there is some.
-  visitChildren(el, context, style) {
-    const tag = tagOf(el);
-    const root = shadowOf(el);
-    if (tag === 'slot' && root === null) {
-      eachFlatChild(el, (child) => {
-        this.visitChild(child, context, el, style);
-        return this.full;
-      });
-      return;
-    }
-    const closed = tag === 'details' && !hasAttr(el, 'open');
-    let shown = context.quiet || context.veiled || closed ? false : null;
-    for (let child = firstChildOf(root ?? el); child && !this.full; child = nextSiblingOf(child)) {
-      const type = typeOf(child);
-      if (type === ELEMENT) {
-        if (!closed || tagOf(child) === 'summary') this.visit(child, context);
-      } else if (type === TEXT && shown !== false) {
-        const text = dataOf(child);
-        if (shown === null && BLACK.test(text)) shown = this.isTextOf(el, style, context);
-        if (shown !== false) this.addText(child, text, context);
-      }
-    }
-  }
-
-  visitChild(child, context, parent, style) {
-    const type = typeOf(child);
-    if (type === ELEMENT) this.visit(child, context);
-    else if (type === TEXT && !context.quiet && !context.veiled && this.isTextOf(parent, style, context)) this.addText(child, dataOf(child), context);
-  }
-
-  // paintedText is the text of el as a reader sees it, with the names of pictures in it, on one line.
-  paintedText(el, inner, max) {
-    const outer = this.caught;
-    this.caught = [];
-    this.visitChildren(el, { ...inner, quiet: false, level: 0 }, computedStyle(el));
-    this.flush();
-    const text = this.caught.join(' ');
-    this.caught = outer;
-    return cut(text, max);
-  }
-
-  // isTextOf: is the text of el painted where someone can get to it. In the viewport the place is settled already; inline
-  // text that nothing moves is where its siblings are.
-  isTextOf(el, style, context) {
-    if (!isTextShown(el, style)) return false;
-    const display = style.display;
-    if (context.clip !== null || display === 'contents') return true;
-    const inline = display === 'inline';
-    const parent = parentOf(el);
-    if (inline && parent === this.reached && style.marginLeft === '0px' && style.position === 'static') return true;
-    if (!isWithinReach(el)) return false;
-    this.reached = inline ? parent : el;
-    return true;
-  }
-
-  addText(node, text, context) {
-    if (context.crossing && context.clip && BLACK.test(text) && !this.isTextInView(node, context.clip)) return;
-    this.runLevel = context.level;
-    this.run += text.length > MAX_TEXT * 2 ? text.slice(0, MAX_TEXT * 2) : text;
-  }
-
-  isTextInView(node, clip) {
-    this.range ??= new Range();
-    this.range.selectNodeContents(node);
-    return touches(clip, this.range.getBoundingClientRect());
-  }
-}
-// Hosts of closed shadow roots.
-//
-//   exported.shadowCandidates({limit}) → elements that may have one, for Go to look up and adopt; asked for once each
-//   mayHoldUnread(el)                    a custom element that was over the limit and shows nothing we can read
-
-// Closed shadow roots are invisible to any page script; only the protocol sees them, at a price for each host asked. So
-// only custom elements and empty elements that take up room are worth asking, once each.
-const askedHosts = new WeakSet();
-const HOSTS = 'article:empty, aside:empty, blockquote:empty, body:empty, div:empty, footer:empty, header:empty, main:empty, nav:empty, p:empty, section:empty, span:empty, '
-  + 'h1:empty, h2:empty, h3:empty, h4:empty, h5:empty, h6:empty';
-let unaskedLeft = false;
-
-exported.shadowCandidates = ({ limit = 2000 } = {}) => {
-  const found = [];
-  unaskedLeft = false;
-  const look = (root) => {
-    for (const el of queryAll(root, '*')) {
-      const tag = tagOf(el);
-      const root = openRootOf(el) ?? adoptedRoots.get(el);
-      if (root) look(root);
-      else if (tag.includes('-') ? matchesSelector(el, ':defined') && !askedHosts.has(el) : matchesSelector(el, HOSTS) && !askedHosts.has(el) && takesRoom(el)) {
-        if (found.length < limit) {
-          askedHosts.add(el);
-          found.push(el);
-        } else unaskedLeft = true;
-      } else if (isFrame(el)) {
-        const doc = frameDocOf(el);
-        if (doc) look(doc);
-      }
-    }
-  };
-  look(document);
-  return found;
-};
-
-const takesRoom = (el) => isPainted(el) && boxesOf(el).some((box) => box.width * box.height >= 64);
-const mayHoldUnread = (el) => unaskedLeft && tagOf(el).includes('-') && !askedHosts.has(el) && !firstChildOf(el) && shadowOf(el) === null;
 // read_page: one walk over the flat tree that prints what is painted, one line per element or run of text.
 //
 //   exported.read({filter, depth, ref, max, viewport}) → {text, cut, note, frames, page} or {stale: true}
@@ -304,7 +7,7 @@ const mayHoldUnread = (el) => unaskedLeft && tagOf(el).includes('-') && !askedHo
 //     viewport  {x0, y0, x1, y1} of this document that the parent shows, for a frame in a process of its own
 //     text      lines, one space of indentation per level; a line of only \u0001frame:KEY\u0001 stands for the lines of a
 //               frame in another process, told in frames: [{key, indent, depth, viewport}]
-//     cut, note the limit was met; the sentence that says so
+//     cut, note the limit was met; the sentence that says so, '' when nothing was left out (Go puts it on a line of its own)
 //     page      {x, y, width, height, viewWidth, viewHeight}: how far the document is scrolled, its size and the view's
 //   exported.nameFrame(el, key)        el shows the out-of-process frame that Go calls key
 //   exported.markListeners(...els)     these have click listeners, as the protocol tells
@@ -386,9 +89,9 @@ class Reader extends Walk {
     if (shown || overlay) this.printActive(el, tag, roleOf(el), context, context);
   }
 
-  print(el, tag, style, overflow, special, inner, context) {
+  print(el, tag, style, display, overflow, special, inner, context) {
     if (inner.veiled) {
-      this.visitChildren(el, inner, style);
+      this.visitChildren(el, inner, style, display);
       return;
     }
     const role = special || !isHTML(el) ? roleOf(el) : htmlRole(el, tag);
@@ -397,11 +100,11 @@ class Reader extends Walk {
     else if (isActive(role) || editable) this.printActive(el, tag, isActive(role) ? role : 'textbox', inner, context);
     else if (isFrame(el)) this.printFrame(el, inner, context);
     else if (this.isClickable(el, tag, role, special, inner, context)) this.printClickable(el, role, inner, context);
-    else if (context.quiet) this.visitChildren(el, inner, style);
+    else if (context.quiet) this.visitChildren(el, inner, style, display);
     else if (role === 'row') this.printRow(el, inner, context);
     else if (role === 'image' || LEAF_TAGS.has(tag)) this.printPicture(el, tag, role, inner, context);
     else if (TEXT_ROLES.has(role)) this.printTextual(el, role, inner, context);
-    else if (FOLDED_ROLES.has(role) || (role === 'group' && !shownName(el))) this.printFolded(el, tag, role, style, overflow, special, inner, context);
+    else if (FOLDED_ROLES.has(role) || (role === 'group' && !shownName(el))) this.printFolded(el, tag, role, style, display, overflow, special, inner, context);
     else this.printContainer(el, role, overflow, inner, context);
   }
 
@@ -420,9 +123,9 @@ class Reader extends Walk {
     const tail = from + stateOf(el, role, name) + inertState(inner);
     if (!this.open(el, role, name, tail, context)) return;
     const hollow = LEAF_TAGS.has(tag) || tag === 'select';
-    if (tag === 'select' && role === 'listbox') this.visitChildren(el, deeper(inner), computedStyle(el));
+    if (tag === 'select' && role === 'listbox') this.visitChildren(el, deeper(inner));
     else if (!hollow && (role === 'listbox' || role === 'combobox' || role === 'radio' || role === 'treeitem' || role === 'tab' || holdsActive(el))) {
-      this.visitChildren(el, { ...deeper(inner), quiet: role !== 'treeitem' && (role !== 'listbox' || inner.quiet), inertTold: true }, computedStyle(el));
+      this.visitChildren(el, { ...deeper(inner), quiet: role !== 'treeitem' && (role !== 'listbox' || inner.quiet), inertTold: true });
     }
     this.run = '';
   }
@@ -469,7 +172,7 @@ class Reader extends Walk {
     }
     const tail = from + stateOf(el, role === 'heading' ? role : 'clickable', name) + inertState(inner);
     if (!this.open(el, word, name, tail, context)) return;
-    if (nested || holdsActive(el)) this.visitChildren(el, { ...deeper(inner), pointer: true, inertTold: true }, computedStyle(el));
+    if (nested || holdsActive(el)) this.visitChildren(el, { ...deeper(inner), pointer: true, inertTold: true });
     this.flush();
   }
 
@@ -497,7 +200,7 @@ class Reader extends Walk {
   nest(el, role, name, tail, inner, context, single) {
     if (this.caught) {
       if (name) this.caught.push(name);
-      this.visitChildren(el, inner, computedStyle(el));
+      this.visitChildren(el, inner);
       this.flush();
       return;
     }
@@ -506,7 +209,7 @@ class Reader extends Walk {
     if (at < 0) return;
     const below = { ...deeper(inner), inertTold: inner.inert };
     if (below.level < this.depth) {
-      this.visitChildren(el, below, computedStyle(el));
+      this.visitChildren(el, below);
       this.flush();
     } else if (holdsAnything(el)) {
       this.tails[at] += ' …';
@@ -520,7 +223,7 @@ class Reader extends Walk {
     else if (lines === 1 && single && !name && !tail.includes('expanded')) this.replaceByChild(at);
   }
 
-  printFolded(el, tag, role, style, overflow, special, inner, context) {
+  printFolded(el, tag, role, style, display, overflow, special, inner, context) {
     if (tag === 'br') {
       this.run += ' ';
       return;
@@ -541,7 +244,7 @@ class Reader extends Walk {
     }
     if ((tag === 'label' && this.isToldByControl(el)) || this.isToldByParent(el, tag)) {
       this.flush();
-      if (holdsActive(el)) this.visitChildren(el, { ...inner, quiet: true }, style);
+      if (holdsActive(el)) this.visitChildren(el, { ...inner, quiet: true }, style, display);
       return;
     }
     if (mayHoldUnread(el)) {
@@ -549,17 +252,16 @@ class Reader extends Walk {
       this.open(el, tag, '', ' (may hold unread content)', context);
       return;
     }
-    const display = style.display;
     if (display === 'inline') {
       if (this.run && hasGapBefore(el, style)) this.run += ' ';
-      this.visitChildren(el, inner, style);
+      this.visitChildren(el, inner, style, display);
     } else if (isBlock(display)) {
       this.flush();
-      this.visitChildren(el, inner, style);
+      this.visitChildren(el, inner, style, display);
       this.flush();
     } else {
       this.run += ' ';
-      this.visitChildren(el, inner, style);
+      this.visitChildren(el, inner, style, display);
       this.run += ' ';
     }
   }
@@ -578,11 +280,11 @@ class Reader extends Walk {
 
   printPicture(el, tag, role, inner, context) {
     if (tag === 'svg' && role === 'image' && !shownName(el)) {
-      if (holdsText(el)) this.visitChildren(el, inner, computedStyle(el));
+      if (holdsText(el)) this.visitChildren(el, inner);
       return;
     }
     if (tag === 'picture' || role === 'none') {
-      if (tag === 'picture') this.visitChildren(el, inner, computedStyle(el));
+      if (tag === 'picture') this.visitChildren(el, inner);
       return;
     }
     const name = shownName(el);
@@ -601,7 +303,7 @@ class Reader extends Walk {
   printRow(el, inner, context) {
     this.flush();
     if (this.caught) {
-      this.visitChildren(el, inner, computedStyle(el));
+      this.visitChildren(el, inner);
       return;
     }
     if (context.level >= this.depth) return;
@@ -616,7 +318,7 @@ class Reader extends Walk {
       if (!cell.rich || this.full) return;
       if (rich > 1) this.nest(cell.el, `cell ${index + 1}`, shownLabel(cell.el), '', { ...inner, level: below.level }, below, false);
       else {
-        this.visitChildren(cell.el, below, computedStyle(cell.el));
+        this.visitChildren(cell.el, below);
         this.flush();
       }
     });
@@ -685,7 +387,7 @@ class Reader extends Walk {
     return {
       text: this.text(),
       cut: this.full,
-      note: this.full ? this.cutNote(view) : '',
+      note: this.full ? this.cutNote(view) : this.tooDeep ? `[Nested deeper than ${MAX_NESTING} levels: what is below is left out.]` : '',
       frames: this.frames,
       page: { x: Math.round(view.scrollX), y: Math.round(view.scrollY), width: root ? scrollWidthOf(root) : 0, height: root ? scrollHeightOf(root) : 0,
         viewWidth: view.innerWidth, viewHeight: view.innerHeight },

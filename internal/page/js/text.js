@@ -74,7 +74,8 @@ function readItems(root, max) {
 
 // walkRendered goes over what is painted under root in reading order, into shadow roots and the documents of frames. It calls
 // enter(el, parent, look, style) for each element, text(data, parent) for each piece of text that shows, and leave(item)
-// at an element's end; hidden(el, parent), if given, for each that is not painted at all. An item is what enter returns, null to leave the element out; parent is the item around.
+// at an element's end; hidden(el, parent), if given, for each that is not painted at all. An item is what enter returns, null to
+// leave the element out; parent is the item around.
 function walkRendered(root, { enter, text, leave, hidden = null }) {
   const stack = [];
   const push = (node, parent) => {
@@ -94,8 +95,10 @@ function walkRendered(root, { enter, text, leave, hidden = null }) {
     }
     const type = typeOf(node);
     if (type === TEXT && parent?.look > 0) {
-      parent.shown ??= isTextShown(parent.el, parent.style);
-      if (parent.shown) text(dataOf(node), parent.item);
+      const data = dataOf(node);
+      // Judging an element's text is dear, and white space needs no judging.
+      if (/\S/.test(data)) parent.shown ??= isTextShown(parent.el, parent.style);
+      if (parent.shown !== false) text(data, parent.item);
     }
     if (type !== ELEMENT) continue;
     const style = styleOf(node);
@@ -121,7 +124,8 @@ function newItem(el, parent, look, style) {
   if (NOT_TEXT.has(tag)) return null;
   const { display } = style;
   const item = {
-    el, tag, parent, layout: layoutOf(display), block: null, floats: style.float !== 'none', pre: style.whiteSpaceCollapse !== 'collapse', bullet: display === 'list-item' && tag === 'li',
+    el, tag, parent, layout: layoutOf(display), block: null,
+    floats: style.float !== 'none', pre: style.whiteSpaceCollapse !== 'collapse', bullet: display === 'list-item' && tag === 'li',
     link: tag === 'a' || (parent !== null && parent.link),  end: 0, chars: 0, linkChars: 0, own: 0, ownLinks: 0, commas: 0, rows: 0,
   };
   if (isFrame(el)) item.layout = 'block';

@@ -9,7 +9,8 @@
 
 const computedStyle = globalThis.getComputedStyle;
 const styleOf = (el, pseudo) => computedStyle(el, pseudo);
-const boxOf = method(Element.prototype, 'getBoundingClientRect');
+const boundingBox = Element.prototype.getBoundingClientRect;
+const boxOf = (el) => boundingBox.call(el);
 const clientRectsOf = method(Element.prototype, 'getClientRects');
 const checkVisibility = Element.prototype.checkVisibility;
 const PAINTED = { visibilityProperty: true };
@@ -147,13 +148,13 @@ const scrollTopOf = accessor(Element.prototype, 'scrollTop');
 const scrollLeftOf = accessor(Element.prototype, 'scrollLeft');
 
 // isTextShown tells whether text directly inside el is painted. The element itself is already known to be.
-function isTextShown(el, style = computedStyle(el)) {
+function isTextShown(el, style = computedStyle(el), display = style.display) {
   const fill = style.webkitTextFillColor;
   if (isTransparent(fill)) {
     if (style.webkitTextStrokeWidth === '0px' && style.textShadow === 'none' && !style.backgroundClip.includes('text')) return false;
   } else if (fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
   if (parseFloat(style.fontSize) < 1) return false;
-  return style.display === 'inline' || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
+  return display === 'inline' || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
 }
 
 const isTransparent = (color) => color.endsWith(' 0)') && (color.startsWith('rgba(') || color.endsWith('/ 0)'));
