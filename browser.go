@@ -170,6 +170,15 @@ func (b *Browser) userAgent(ctx context.Context) (string, error) {
 	return strings.Replace(b.version.UserAgent, "HeadlessChrome", "Chrome", 1), nil
 }
 
+// Version names the browser and its version, such as "Chromium 156.0.8078.114".
+func (b *Browser) Version(ctx context.Context) (string, error) {
+	if _, err := b.userAgent(ctx); err != nil {
+		return "", err
+	}
+	name, version, _ := strings.Cut(b.version.Product, "/")
+	return strings.Replace(strings.Replace(name, "Headless", "", 1), "Chrome", "Chromium", 1) + " " + version, nil
+}
+
 // clientHints are those that go with a user agent string, nil for one that is not the browser's own.
 func (b *Browser) clientHints(agent string) *emulation.UserAgentMetadata {
 	_, version, ok := strings.Cut(b.version.Product, "/")

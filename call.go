@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -24,17 +25,28 @@ type Result = contract.ToolResult
 // everything after it gets the contract's halt text without touching the browser (contract §1).
 func (s *Session) RunTurn(ctx context.Context, calls []Call) []Result {
 	results := make([]Result, 0, len(calls))
-	halted := false
-	for _, c := range calls {
-		if halted {
-			results = append(results, failure(c, contract.HaltText))
-			continue
-		}
-		r := s.Do(ctx, c)
-		halted = r.IsError
+	for _, r := range s.Each(ctx, calls) {
 		results = append(results, r)
 	}
 	return results
+}
+
+// Each runs a turn as [Session.RunTurn] does and yields each call with its result as soon as there is one. Calls that the
+// caller does not wait for are not run.
+func (s *Session) Each(ctx context.Context, calls []Call) iter.Seq2[Call, Result] {
+	return func(yield func(Call, Result) bool) {
+		halted := false
+		for _, c := range calls {
+			r := failure(c, contract.HaltText)
+			if !halted {
+				r = s.Do(ctx, c)
+			}
+			halted = halted || r.IsError
+			if !yield(c, r) {
+				return
+			}
+		}
+	}
 }
 
 // Do runs one call. Whatever goes wrong is a result, with is_error and one line of text for the model.

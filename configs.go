@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/pagehand/pagehand/contract"
 )
 
 // Configs are the "configs" of the toolset entry, by member name (contract §2). The zero value means the defaults.
@@ -21,8 +24,8 @@ func ParseConfigs(data []byte) (Configs, error) {
 	}
 	configs := entry
 	if kind, ok := entry["type"]; ok {
-		if string(kind) != `"browser_toolset_20260801"` {
-			return Configs{}, fmt.Errorf("configs: the entry's type is %s, not browser_toolset_20260801", kind)
+		if string(kind) != strconv.Quote(contract.ToolsetType) {
+			return Configs{}, fmt.Errorf("configs: the entry's type is %s, not %s", kind, contract.ToolsetType)
 		}
 		for name := range entry {
 			if !slices.Contains([]string{"type", "configs", "cache_control", "allowed_callers"}, name) {

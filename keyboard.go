@@ -49,6 +49,8 @@ func typeText(ctx context.Context, t *tab, in typeInput) (output, error) {
 	switch {
 	case focus.Kind == "none":
 		text += ". No field has the focus; the page received the keys."
+	case focus.Kind == "control":
+		text += fmt.Sprintf(". %s has the focus and takes no text; it received the keys.", focus.On)
 	case focus.On != "":
 		text += " into " + focus.On + "."
 	default:

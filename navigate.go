@@ -16,6 +16,23 @@ var navigationMembers = []Member{
 	onTab("wait", "Pause for some seconds.", wait),
 }
 
+// Open loads an address in the active tab before the first turn, on the operator's behalf: within the session's destinations, whether or not
+// the model may navigate. The error is one line.
+func (s *Session) Open(ctx context.Context, url string) error {
+	s.calls.Lock()
+	defer s.calls.Unlock()
+	t, err := s.tab("")
+	if err != nil {
+		return err
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, s.opts.Timeout, errDeadline)
+	defer cancel()
+	if _, err := navigate(bounded, t, navigateInput{URL: url}); err != nil {
+		return explain("navigate", t, s.opts.Timeout, err)
+	}
+	return nil
+}
+
 type navigateInput struct {
 	URL string `json:"url" need:"true" doc:"An http or https address, or back, forward or reload. Without a scheme, https is meant."`
 	tabInput

@@ -193,7 +193,7 @@ func (s *Session) prepare(ctx context.Context) error {
 
 // open makes the browser context and its first tab.
 func (s *Session) open(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, max(s.opts.Timeout, defaultTimeout))
 	defer cancel()
 	root := s.browser.conn.Root()
 	res, err := cdp.Call(ctx, root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
@@ -329,7 +329,7 @@ func (s *Session) retitled(info *target.Info) {
 	defer s.mu.Unlock()
 	for _, t := range s.tabs {
 		if t.target == info.TargetID {
-			t.page.SetTitle(info.Title)
+			t.page.Retitled(info)
 		}
 	}
 }

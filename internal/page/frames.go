@@ -110,6 +110,9 @@ func (p *Page) committed(s *cdp.Session, doc *proto.Frame) {
 		p.addFrame(f)
 	}
 	if f.loader != doc.LoaderID {
+		if doc.ID == p.main {
+			p.title = ""
+		}
 		for id, child := range p.frames {
 			if child.parent == doc.ID {
 				p.removeFrame(id)

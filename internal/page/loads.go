@@ -85,7 +85,10 @@ func (p *Page) watchLoads(s *cdp.Session) {
 		switch ev.Disposition {
 		case page.ClientNavigationDispositionCurrentTab:
 		case page.ClientNavigationDispositionNewTab, page.ClientNavigationDispositionNewWindow:
-			p.update(func() { p.opening = true })
+			p.update(func() { p.expect(&p.expected.tab) })
+			return
+		case page.ClientNavigationDispositionDownload:
+			p.update(func() { p.expect(&p.expected.download) })
 			return
 		default:
 			return
@@ -97,7 +100,7 @@ func (p *Page) watchLoads(s *cdp.Session) {
 			}
 		})
 	})
-	cdp.On(s, page.WindowOpen, func(page.EventWindowOpen) { p.update(func() { p.opening = true }) })
+	cdp.On(s, page.WindowOpen, func(page.EventWindowOpen) { p.update(func() { p.expect(&p.expected.tab) }) })
 	cdp.On(s, page.FrameStartedNavigating, func(ev page.EventFrameStartedNavigating) {
 		switch ev.NavigationType {
 		case page.FrameStartedNavigatingNavigationTypeSameDocument, page.FrameStartedNavigatingNavigationTypeHistorySameDocument:
@@ -121,10 +124,15 @@ func (p *Page) watchLoads(s *cdp.Session) {
 
 // failed records that a document's request ended without one.
 func (p *Page) failed(loader proto.LoaderID, reason string) {
-	p.load(loader).failure = reason
+	l := p.load(loader)
+	l.failure = reason
 	for id, n := range p.pending {
-		if n.loader == loader {
-			delete(p.pending, id)
+		if n.loader != loader {
+			continue
+		}
+		delete(p.pending, id)
+		if reason == "net::ERR_ABORTED" && l.status != 204 && l.status != 205 {
+			p.expect(&p.expected.download) // that is how a navigation to a download ends
 		}
 	}
 }
@@ -135,6 +143,7 @@ func (p *Page) Downloading(id proto.FrameID) {
 		if n, ok := p.pending[id]; ok && n.loader != "" {
 			p.load(n.loader).download = true
 		}
+		p.expected.download = 0
 		delete(p.pending, id)
 	})
 }
@@ -159,20 +168,19 @@ type Arrival struct {
 // Navigate loads an address. When nothing has been committed by the context's deadline, loading is stopped and the context's cause returned.
 func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 	started := time.Now()
-	left := p.free(ctx)
+	defer p.free(ctx)()
 	res, err := cdp.Call(ctx, p.session, page.Navigate, page.NavigateParams{URL: url})
-	left()
 	if err != nil {
 		if ctx.Err() != nil {
 			cdp.Post(p.session, page.StopLoading, proto.Empty{})
 		}
 		return Arrival{}, err
 	}
-	if res.IsDownload {
-		return Arrival{Download: true, URL: url}, nil
-	}
-	if res.ErrorText == "net::ERR_ABORTED" {
-		return p.aborted(res.LoaderID, url), nil
+	if res.IsDownload || res.ErrorText == "net::ERR_ABORTED" {
+		if err := p.await(ctx, func() bool { return p.expected.download == 0 }); err != nil {
+			return Arrival{}, err
+		}
+		return p.aborted(res, url), nil
 	}
 	if res.LoaderID == "" { // within the document
 		return p.arrival(), nil
@@ -188,14 +196,14 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 }
 
 // aborted tells what became of a navigation that Chromium calls aborted.
-func (p *Page) aborted(id proto.LoaderID, url string) Arrival {
+func (p *Page) aborted(res page.NavigateResult, url string) Arrival {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.load(id)
+	l := p.load(res.LoaderID)
 	if l.status == 204 || l.status == 205 {
 		return Arrival{Stayed: true, Status: l.status, URL: url}
 	}
-	if l.download {
+	if l.download || res.IsDownload {
 		return Arrival{Download: true, URL: url}
 	}
 	return Arrival{Failure: "net::ERR_ABORTED", URL: url}
@@ -286,12 +294,11 @@ func (p *Page) move(ctx context.Context, command func() error) (Arrival, error) 
 	if err := command(); err != nil {
 		return Arrival{}, err
 	}
-	left := p.free(ctx)
+	defer p.free(ctx)()
 	err := p.await(ctx, func() bool {
 		_, moving := p.pending[p.main]
 		return p.clock > before && !moving
 	})
-	left()
 	if err == nil {
 		err = p.loaded(ctx, started)
 	}

@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
+	"strings"
 	"sync"
 
 	proto "github.com/chromedp/cdproto/cdp"
@@ -60,20 +62,20 @@ type Page struct {
 	main    proto.FrameID
 	running chan struct{} // closed when the tab has been set up and runs
 
-	mu      sync.Mutex
-	changed chan struct{} // closed and replaced whenever the state below changes
-	frames  map[proto.FrameID]*frame
-	worlds  map[proto.LoaderID]*world
-	loads   map[proto.LoaderID]*load
-	pending map[proto.FrameID]navigation
-	opening bool // the page has asked for a tab that has not appeared yet
-	clock   int  // counts navigations and requests, so that "since" can be asked
-	flights map[network.RequestID]flight
-	notes   notes
-	logs    logs
-	title   string
-	dialogs int  // opened since the running call began
-	crashed bool // the renderer died
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced whenever the state below changes
+	frames   map[proto.FrameID]*frame
+	worlds   map[proto.LoaderID]*world
+	loads    map[proto.LoaderID]*load
+	pending  map[proto.FrameID]navigation
+	expected expected
+	clock    int // counts navigations and requests, so that "since" can be asked
+	flights  map[network.RequestID]flight
+	notes    notes
+	logs     logs
+	title    string
+	dialogs  int  // opened since the running call began
+	crashed  bool // the renderer died
 
 	recovering bool // the ladder is being climbed
 	ending     bool // we are ending the renderer
@@ -93,7 +95,6 @@ func Attach(s *cdp.Session, info *target.Info, opts *Options) *Page {
 		loads:   map[proto.LoaderID]*load{},
 		pending: map[proto.FrameID]navigation{},
 		flights: map[network.RequestID]flight{},
-		title:   info.Title,
 	}
 	p.frames[p.main] = &frame{id: p.main, session: s, url: info.URL}
 	cdp.On(s, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { p.crash() })
@@ -179,8 +180,29 @@ func (p *Page) Title() string {
 	return p.title
 }
 
-// SetTitle records a title that Chromium reported of the tab.
-func (p *Page) SetTitle(title string) { p.update(func() { p.title = title }) }
+// Retitled records what Chromium reports of the tab's title. It comes late, perhaps of the document before, and is the address where the page
+// has no title.
+func (p *Page) Retitled(info *target.Info) {
+	p.update(func() {
+		if f := p.frames[p.main]; info.URL == f.url && !isAddress(info.Title, info.URL) {
+			p.title = info.Title
+		}
+	})
+}
+
+// isAddress tells whether a title is only what Chromium shows of an address.
+func isAddress(title, address string) bool {
+	bare := func(s string) string {
+		if decoded, err := url.PathUnescape(s); err == nil {
+			s = decoded
+		}
+		for _, prefix := range []string{"https://", "http://", "www."} {
+			s = strings.TrimPrefix(s, prefix)
+		}
+		return strings.TrimSuffix(s, "/")
+	}
+	return bare(title) == bare(address)
+}
 
 // URL is the address of the document that the tab shows, for an error page the one that could not be loaded.
 func (p *Page) URL() string {

@@ -175,6 +175,7 @@ func (p *Page) readFrame(ctx context.Context, id proto.FrameID, function string,
 type reading struct {
 	Stale  bool   `json:"stale"`
 	Text   string `json:"text"`
+	Note   string `json:"note"` // that something was left out
 	Frames []struct {
 		Key      proto.FrameID `json:"key"`
 		Viewport any           `json:"viewport"` // the part of the frame that shows
@@ -202,6 +203,9 @@ func (p *Page) readWorld(ctx context.Context, w *world, function string, args ma
 			inner = "(this frame could not be read)"
 		}
 		r.Text = splice(r.Text, marker, inner)
+	}
+	if r.Note != "" {
+		r.Text += "\n" + r.Note
 	}
 	return cut(r.Text, max), nil
 }

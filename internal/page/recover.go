@@ -67,7 +67,7 @@ func (p *Page) Recover(ctx context.Context) Recovery {
 		bounded, cancel := context.WithTimeout(ctx, patienceAfter[rung.reached])
 		rung.climb(bounded, hung)
 		hung = p.hung(bounded)
-		if len(hung) == 0 && rung.reached != NotHung && errors.Is(p.observe(bounded, "painted"), context.DeadlineExceeded) {
+		if len(hung) == 0 && rung.reached != NotHung && errors.Is(p.observe(bounded, "turned"), context.DeadlineExceeded) {
 			hung = p.sessions()[:1] // it answers between two tasks, but does not get on
 		}
 		cancel()
@@ -197,17 +197,36 @@ func (p *Page) failPending(cause error) {
 // leavePatience is how long a document may take to let itself be left, before a script that keeps it is ended.
 const leavePatience = 2 * time.Second
 
-// free makes sure that the tab's document lets itself be left: a beforeunload handler that never returns is ended. Call the result
-// when the document has been left.
-func (p *Page) free(ctx context.Context) (left func()) {
+// free makes sure that the tab's document lets itself be left: beforeunload and unload handlers that never return are ended, one after the
+// other. Call the result when the navigation is over.
+func (p *Page) free(ctx context.Context) (over func()) {
 	patience := leavePatience
 	if end, ok := ctx.Deadline(); ok {
-		patience = min(patience, time.Until(end)/2)
+		patience = min(patience, time.Until(end)/4)
 	}
-	timer := time.AfterFunc(patience, func() {
-		bounded, cancel := context.WithTimeout(ctx, patienceAfter[NotHung])
-		defer cancel()
-		p.endScripts(ctx, p.hung(bounded))
-	})
-	return func() { timer.Stop() }
+	p.mu.Lock()
+	from := p.frames[p.main].loader
+	p.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		tick := time.NewTicker(patience)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			p.mu.Lock()
+			left := p.frames[p.main].loader != from
+			p.mu.Unlock()
+			if left {
+				return
+			}
+			bounded, cancel := context.WithTimeout(ctx, patienceAfter[NotHung])
+			p.endScripts(ctx, p.hung(bounded))
+			cancel()
+		}
+	}()
+	return cancel
 }

@@ -43,25 +43,18 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 			return Settled{}, err
 		}
 		p.mu.Lock()
-		moving := p.movingSince(from.clock)
-		flying := p.flyingSince(from.clock)
-		opening := p.opening
+		moving, busy := p.movingSince(from.clock), p.busySince(from.clock)
 		p.mu.Unlock()
-		if opening {
-			if err := p.awaitTab(ctx); err != nil {
-				return Settled{}, err
-			}
-		}
 		switch {
 		case moving:
 			if err := p.loaded(ctx, from.at); err != nil {
 				return Settled{}, err
 			}
-			if p.stillMoving(from) {
-				return p.settled(from), nil // loadPatience has run out
+			if time.Since(from.at) > loadPatience {
+				return p.settled(from), nil
 			}
-		case flying > 0:
-			err := p.await(patience, func() bool { return p.flyingSince(from.clock) == 0 || p.movingSince(from.clock) })
+		case busy:
+			err := p.await(patience, func() bool { return !p.busySince(from.clock) || p.movingSince(from.clock) })
 			if errors.Is(err, errStillLoading) {
 				return p.settled(from), nil
 			}
@@ -75,40 +68,51 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 	}
 }
 
-// tabPatience bounds the wait for a tab that the page has asked for: Chromium's popup blocker may have refused it.
-const tabPatience = time.Second
-
-// awaitTab waits until a tab that the page has asked for appears.
-func (p *Page) awaitTab(ctx context.Context) error {
-	patience, cancel := context.WithTimeoutCause(ctx, tabPatience, errStillLoading)
-	defer cancel()
-	err := p.await(patience, func() bool { return !p.opening })
-	if errors.Is(err, errStillLoading) {
-		p.Opened()
-		return nil
-	}
-	return err
-}
-
-// Opened tells the page that a tab has appeared, which may be the one it asked for.
-func (p *Page) Opened() { p.update(func() { p.opening = false }) }
-
-// movingSince tells whether a navigation of the tab began since the clock stood there, and is not over. Frames count until they have their document.
+// movingSince tells whether a navigation of the tab itself began since the clock stood there, and is not over.
 func (p *Page) movingSince(clock int) bool {
-	for _, n := range p.pending {
-		if n.since > clock {
-			return true
-		}
+	if n, ok := p.pending[p.main]; ok && n.since > clock {
+		return true
 	}
 	l := p.load(p.frames[p.main].loader)
 	return l.committed > clock && !l.loaded && p.frames[p.main].unreachable == ""
 }
 
-func (p *Page) stillMoving(from Mark) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.movingSince(from.clock) && time.Since(from.at) > loadPatience
+// busySince tells whether something else that began since the clock stood there is not over: requests, navigations of frames, and
+// tabs and downloads that are to appear.
+func (p *Page) busySince(clock int) bool {
+	for _, n := range p.pending {
+		if n.since > clock {
+			return true
+		}
+	}
+	return p.flyingSince(clock) > 0 || p.expected.after(clock)
 }
+
+// expected are a tab and a download that the page has asked for and that have not appeared yet, with the clock at that moment; 0 for none.
+// Chromium tells of them on another session, a little later.
+type expected struct{ tab, download int }
+
+func (e expected) after(clock int) bool { return e.tab > clock || e.download > clock }
+
+// expectPatience bounds the wait for what is expected: Chromium's popup blocker may have refused the tab.
+const expectPatience = time.Second
+
+// expect notes that something is to appear, for expectPatience.
+func (p *Page) expect(what *int) {
+	p.clock++
+	asked := p.clock
+	*what = asked
+	time.AfterFunc(expectPatience, func() {
+		p.update(func() {
+			if *what == asked {
+				*what = 0
+			}
+		})
+	})
+}
+
+// Opened tells the page that a tab has appeared, which may be the one it asked for.
+func (p *Page) Opened() { p.update(func() { p.expected.tab = 0 }) }
 
 func (p *Page) flyingSince(clock int) int {
 	n := 0
@@ -140,7 +144,7 @@ func (p *Page) observe(ctx context.Context, how string) error {
 	if err != nil {
 		return err
 	}
-	p.SetTitle(seen.Title)
+	p.update(func() { p.title = seen.Title })
 	return nil
 }
 

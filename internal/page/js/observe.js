@@ -27,6 +27,12 @@ exported.painted = async () => {
   return exported.observe();
 };
 
+// turned resolves when timers that were due have had their turn, some times over: only a page that gets on answers.
+exported.turned = async () => {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setTimeout(resolve, 20));
+  return exported.observe();
+};
+
 // frameKey is Go's name of the frame that an element shows, if another process renders it.
 exported.frameKey = ({ ref }) => {
   const el = elementFor(ref);
