@@ -11,7 +11,7 @@ RACE      := ^(TestBehaviour/(tabs|dialog|frames)|TestTurn|TestSessions)
 # Packages that start no browser of their own run under the race detector whole.
 BROWSERLESS := ./contract ./egress ./internal/cdp/... ./internal/keys ./internal/redact ./report ./script ./site
 
-.PHONY: help demo test test-slow lint setup build cross bench fuzz clean
+.PHONY: help demo test test-slow lint setup build clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14

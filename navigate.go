@@ -113,9 +113,6 @@ func (t *tab) arrive(ctx context.Context, url string, move func(context.Context)
 	case a.Failure != "":
 		return output{}, toolErrorf("Navigation to %s failed: %s.", where, a.FailureText())
 	}
-	if err := t.page.Refresh(ctx); err != nil && ctx.Err() != nil {
-		return output{}, err
-	}
 	if err := t.allows(ctx, a.URL); err != nil {
 		// A redirect led to where the session may not go: nothing of it stays readable.
 		if _, blank := t.page.Navigate(ctx, "about:blank"); blank != nil {

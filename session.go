@@ -115,12 +115,20 @@ type tab struct {
 
 // NewSession opens a session with one empty tab.
 func (b *Browser) NewSession(ctx context.Context, opts *SessionOptions) (*Session, error) {
-	s := &Session{browser: b, arrived: make(chan struct{}), log: b.log}
-	if opts != nil {
-		s.opts = *opts
+	if opts == nil {
+		opts = &SessionOptions{}
 	}
+	return b.newSession(ctx, *opts, nil)
+}
+
+// newSession opens a session, in the place of another unless that is nil.
+func (b *Browser) newSession(ctx context.Context, opts SessionOptions, replaced *Session) (*Session, error) {
+	s := &Session{browser: b, opts: opts, arrived: make(chan struct{}), log: b.log}
 	if err := s.prepare(ctx); err != nil {
 		return nil, b.cause(err)
+	}
+	if replaced != nil {
+		s.inherit(replaced)
 	}
 	if err := s.open(ctx); err != nil {
 		s.Close()
@@ -221,7 +229,9 @@ func (s *Session) open(ctx context.Context) error {
 	s.activate(t)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.reported = s.inventory()
+	if s.reported.Tabs == nil { // else it is what the replaced session told
+		s.reported = s.inventory()
+	}
 	return nil
 }
 

@@ -113,21 +113,20 @@ func (f *browserFlags) launch(ctx context.Context, log *slog.Logger) (*pagehand.
 	return browser, nil
 }
 
-// newSession opens a session in a browser that was just launched. Where that fails because the browser ended or does not answer,
-// it could not be started; else it turned down what the flags ask for.
-func newSession(ctx context.Context, browser *pagehand.Browser, options *pagehand.SessionOptions) (*pagehand.Session, error) {
-	session, err := browser.NewSession(ctx, options)
+// openingError says what it means that no session could be opened in a browser that was just launched: the browser ended or does
+// not answer, so it could not be started; or it turned down what the flags ask for.
+func openingError(ctx context.Context, err error) error {
 	var ended *chrome.EndError
 	var sandbox *chrome.SandboxError
 	switch {
 	case err == nil:
-		return session, nil
+		return nil
 	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, &exitError{statusNoBrowser, errors.New("the browser did not answer in time")}
+		return &exitError{statusNoBrowser, errors.New("the browser did not answer in time")}
 	case errors.As(err, &ended), errors.As(err, &sandbox):
-		return nil, &exitError{statusNoBrowser, err}
+		return &exitError{statusNoBrowser, err}
 	}
-	return nil, unusable(err)
+	return unusable(err)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/pagehand/pagehand"
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
-	"github.com/pagehand/pagehand/internal/chrome"
 	"github.com/pagehand/pagehand/report"
 	"github.com/pagehand/pagehand/script"
 	"github.com/pagehand/pagehand/site"
@@ -59,14 +58,27 @@ func (c *demoCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 	if err != nil {
 		return fmt.Errorf("demo.txtar: %w", err)
 	}
-	session, closeBrowser, err := c.open(ctx, shop, filepath.Join(folder, "downloads"), log)
+	flags := browserFlags{Browser: c.Browser, Headful: c.Headful}
+	browser, err := flags.launch(ctx, log)
 	if err != nil {
 		return err
 	}
-	defer closeBrowser()
+	defer func() {
+		if err := browser.Close(); err != nil {
+			log.Error("something of the browser is left", "error", err)
+		}
+	}()
+	session, err := openDemo(ctx, browser, shop, filepath.Join(folder, "downloads"))
+	if err != nil {
+		return err
+	}
+	version, err := browser.Version(ctx)
+	if err != nil {
+		return err
+	}
 
 	d := &demo{session: session, pictures: pictures, out: newTranscript(std.out, c.View, len(plan.Turns))}
-	environment := []report.Fact{{Name: "Browser", Value: c.browserVersion(ctx)}, {Name: "Pagehand", Value: versionNumber()}, {Name: "Site", Value: shop.URL()}}
+	environment := []report.Fact{{Name: "Browser", Value: version}, {Name: "Pagehand", Value: versionNumber()}, {Name: "Site", Value: shop.URL()}}
 	d.out.begin(environment)
 	broken := d.play(ctx, plan)
 	page := filepath.Join(folder, "report.html")
@@ -106,47 +118,18 @@ func demoFolder(out string) (string, error) {
 	return out, os.MkdirAll(filepath.Join(out, "downloads"), 0o700)
 }
 
-// open starts a browser and a session that may reach the site and nothing else.
-func (c *demoCmd) open(ctx context.Context, shop *site.Site, downloads string, log *slog.Logger) (*pagehand.Session, func(), error) {
+// openDemo opens a session that may reach the site and nothing else.
+func openDemo(ctx context.Context, browser *pagehand.Browser, shop *site.Site, downloads string) (*pagehand.Session, error) {
 	var own []string
 	for _, url := range []string{shop.URL(), shop.SecondPortURL(), shop.OtherHostURL()} {
 		own = append(own, strings.TrimPrefix(url, "http://"))
 	}
 	rules, err := egress.Parse(egress.Options{Allow: []string{}, AllowPrivateAt: own})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	flags := browserFlags{Browser: c.Browser, Headful: c.Headful}
-	browser, err := flags.launch(ctx, log)
-	if err != nil {
-		return nil, nil, err
-	}
-	closeBrowser := func() {
-		if err := browser.Close(); err != nil {
-			log.Error("something of the browser is left", "error", err)
-		}
-	}
-	session, err := newSession(ctx, browser, &pagehand.SessionOptions{
-		Destinations: rules, Downloads: downloads, ExposeDownloads: true, Logger: log,
-	})
-	if err != nil {
-		closeBrowser()
-		return nil, nil, err
-	}
-	return session, closeBrowser, nil
-}
-
-// browserVersion is the browser's name and version for the report, as far as it tells.
-func (c *demoCmd) browserVersion(ctx context.Context) string {
-	found, err := chrome.Find(c.Browser)
-	if err != nil {
-		return "unknown"
-	}
-	version, err := found.Version(ctx)
-	if err != nil {
-		return found.Kind
-	}
-	return version
+	session, err := browser.NewSession(ctx, &pagehand.SessionOptions{Destinations: rules, Downloads: downloads, ExposeDownloads: true})
+	return session, openingError(ctx, err)
 }
 
 func saveReport(name string, run report.Run) error {
@@ -187,7 +170,7 @@ func (d *demo) play(ctx context.Context, plan *script.Script) error {
 	return nil
 }
 
-// batch runs the calls of one turn by the rules of RunTurn, one by one so that each can be shown as it runs.
+// batch runs the calls of one turn and shows each as it runs.
 func (d *demo) batch(ctx context.Context, turn int, asked []script.Call) error {
 	uses, notes := make([]pagehand.Call, len(asked)), make([]string, len(asked))
 	for i, a := range asked {
@@ -199,18 +182,17 @@ func (d *demo) batch(ctx context.Context, turn int, asked []script.Call) error {
 		uses[i] = pagehand.Call{ID: fmt.Sprintf("toolu_%03d", d.calls), Name: a.Name, ToolsetName: contract.ToolsetName, Input: input}
 		notes[i] = d.target(input)
 	}
-	results := make([]pagehand.Result, len(uses))
-	for i, use := range uses {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	ask := func(i int) time.Time {
+		if i < len(uses) {
+			d.out.asks(uses[i], notes[i])
 		}
-		d.out.asks(use, notes[i])
-		started := time.Now()
-		result := contract.ToolResult{ToolUseID: use.ID, ToolsetName: use.ToolsetName, IsError: true, Content: []contract.Block{contract.Text{Text: contract.HaltText}}}
-		if i == 0 || !results[i-1].IsError {
-			result = d.session.Do(ctx, use)
-		}
-		results[i] = result
+		return time.Now()
+	}
+	started := ask(0)
+	var results []pagehand.Result
+	for use, result := range d.session.Each(ctx, uses) {
+		i := len(results)
+		results = append(results, result)
 		event := report.Event{Turn: turn, Call: use, Result: &result, Took: time.Since(started), Note: notes[i]}
 		reads := d.view.Render(use, result)
 		if err := asked[i].Check(reads, result.IsError); err != nil {
@@ -220,6 +202,10 @@ func (d *demo) batch(ctx context.Context, turn int, asked []script.Call) error {
 		d.out.reads(event, reads)
 		d.events = append(d.events, event)
 		d.refs.Observe(use, result)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		started = ask(i + 1)
 	}
 	if err := d.pictures.add(uses, results); err != nil {
 		return fmt.Errorf("write an image: %w", err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +28,7 @@ type execCmd struct {
 func (*execCmd) Help() string {
 	return `The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error.
 
-With --lines a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}.
+With --lines a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}. When the browser dies, the call that was running fails, and the next line starts another browser: its first result tells the model that earlier tabs and references are gone.
 
 A call that fails is a result like any other. The page of --url must open: if it is refused or does not load, nothing is run. SIGINT and SIGTERM let the turn that is running finish; a second one does not wait.
 
@@ -51,30 +50,25 @@ func (c *execCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 	if err != nil {
 		return unusable(fmt.Errorf("--images: %w", err))
 	}
-	browser, err := c.launch(ctx, log)
-	if err != nil {
+	x := &execution{
+		launch: func(ctx context.Context) (*pagehand.Browser, error) { return c.launch(ctx, log) },
+		log:    log,
+		images: images,
+		out:    newLineWriter(std.out),
+		err:    std.err,
+		lines:  c.Lines,
+		view:   c.View,
+	}
+	if x.browser, err = x.launch(ctx); err != nil {
 		return err
 	}
-	defer func() {
-		if err := browser.Close(); err != nil {
-			log.Error("something of the browser is left", "error", err)
-		}
-	}()
+	defer x.close()
 	ctx, cancel := context.WithCancel(ctx)
-	opening := begin(func() (*pagehand.Session, error) { return c.open(ctx, browser, options) })
+	x.opening = begin(func() (*pagehand.Session, error) { return c.open(ctx, x.browser, options) })
 	defer func() {
 		cancel()
-		<-opening.done
+		<-x.opening.done
 	}()
-
-	x := &execution{
-		opening: opening,
-		images:  images,
-		out:     newLineWriter(std.out),
-		err:     std.err,
-		lines:   c.Lines,
-		view:    c.View,
-	}
 	input := values(ctx, in, c.Lines)
 	if c.Lines {
 		return x.runLines(ctx, input)
@@ -91,21 +85,15 @@ func openInput(name string, stdin io.Reader) (io.ReadCloser, error) {
 
 // open opens the session, and in it the page of --url.
 func (c *execCmd) open(ctx context.Context, browser *pagehand.Browser, options *pagehand.SessionOptions) (*pagehand.Session, error) {
-	session, err := newSession(ctx, browser, options)
-	if err != nil || c.URL == "" {
+	session, err := browser.NewSession(ctx, options)
+	if err := openingError(ctx, err); err != nil || c.URL == "" {
 		return session, err
 	}
-	input, err := json.Marshal(map[string]string{"url": c.URL})
-	if err != nil {
-		return nil, err
-	}
-	result := session.Do(ctx, pagehand.Call{ID: "url", Name: "navigate", ToolsetName: contract.ToolsetName, Input: input})
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if result.IsError {
-		call := contract.ToolUse{Name: "navigate"}
-		return nil, fmt.Errorf("--url: %s", strings.TrimPrefix(new(contract.View).Render(call, result), "Error: "))
+	if err := session.Open(ctx, c.URL); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, fmt.Errorf("--url: %w", err)
 	}
 	return session, nil
 }
@@ -128,7 +116,11 @@ func begin(open func() (*pagehand.Session, error)) *opening {
 
 // execution is one run of exec.
 type execution struct {
-	opening *opening
+	launch  func(context.Context) (*pagehand.Browser, error)
+	log     *slog.Logger
+	browser *pagehand.Browser
+	opening *opening          // of the first session
+	session *pagehand.Session // nil until it is awaited
 	images  *album
 	out     *lineWriter
 	err     io.Writer
@@ -165,6 +157,9 @@ func (x *execution) runLines(ctx context.Context, input <-chan value) error {
 		case in, more := <-input:
 			if !more {
 				return nil
+			}
+			if err := x.revive(ctx); err != nil {
+				return err
 			}
 			if err := x.line(ctx, in); err != nil {
 				return err
@@ -207,9 +202,34 @@ func decode(in value) (contract.Turn, error) {
 func (x *execution) await(ctx context.Context) error {
 	select {
 	case <-x.opening.done:
+		x.session = x.opening.session
 		return x.opening.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// revive starts another browser when the browser has ended, and goes on there in the session's place.
+func (x *execution) revive(ctx context.Context) error {
+	select {
+	case <-x.browser.Done():
+	default:
+		return nil
+	}
+	browser, err := x.launch(ctx)
+	if err != nil {
+		return err
+	}
+	session, err := browser.ReplaceSession(ctx, x.session)
+	x.close()
+	x.browser, x.session = browser, session
+	return openingError(ctx, err)
+}
+
+// close ends the browser.
+func (x *execution) close() {
+	if err := x.browser.Close(); err != nil {
+		x.log.Error("something of the browser is left", "error", err)
 	}
 }
 
@@ -218,7 +238,7 @@ func (x *execution) answer(ctx context.Context, turn contract.Turn) error {
 	if len(turn.Others) > 0 {
 		fmt.Fprintf(x.err, "pagehand: left to your application: %s\n", contract.CleanTitle(strings.Join(turn.Others, ", ")))
 	}
-	results := x.opening.session.RunTurn(context.WithoutCancel(ctx), turn.Calls)
+	results := x.session.RunTurn(context.WithoutCancel(ctx), turn.Calls)
 	if err := x.images.add(turn.Calls, results); err != nil {
 		return fmt.Errorf("write an image: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,6 +40,9 @@ type program struct {
 	*exec.Cmd
 	out, err bytes.Buffer
 	temp     string
+
+	in    io.WriteCloser // of converse
+	lines *bufio.Scanner // of converse
 }
 
 // newProgram prepares a run with its own folder for temporary files, which the browser's user can enter, and no configuration.
@@ -60,6 +64,43 @@ func newProgram(t *testing.T, args ...string) *program {
 	return p
 }
 
+// converse starts the program and returns functions that send it lines and wait for one.
+func (p *program) converse(t *testing.T) (ask func(lines string), answer func() string) {
+	t.Helper()
+	var out io.Reader
+	var err error
+	if p.in, err = p.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	p.Stdout = nil
+	if out, err = p.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(out)
+	ask = func(lines string) {
+		t.Helper()
+		if _, err := io.WriteString(p.in, lines); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer = func() string {
+		t.Helper()
+		if !p.lines.Scan() {
+			t.Fatalf("no answer: %v; standard error: %s", p.lines.Err(), p.err.String())
+		}
+		return p.lines.Text()
+	}
+	return ask, answer
+}
+
+// call is a line that calls a member.
+func call(member, input string) string {
+	return fmt.Sprintf(`{"type":"tool_use","id":"toolu_1","name":%q,"toolset_name":"browser","input":%s}`+"\n", member, input)
+}
+
 // ends runs the program to its end and checks its exit status and that nothing is left of it.
 func (p *program) ends(t *testing.T, status int) {
 	t.Helper()
@@ -79,15 +120,31 @@ func (p *program) ends(t *testing.T, status int) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, command := range p.processes(t) {
+		t.Errorf("still running: %s", command)
+	}
+}
+
+// processes are the commands of the running processes that name the program's temporary folder, the browser's among them, by process id.
+func (p *program) processes(t *testing.T) map[int]string {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range commands {
-		if command, err := os.ReadFile(name); err == nil && bytes.Contains(command, []byte(p.temp)) {
-			t.Errorf("still running: %s", bytes.ReplaceAll(command, []byte{0}, []byte{' '}))
+	commands := map[int]string{}
+	for _, name := range names {
+		command, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(command, []byte(p.temp)) {
+			continue
 		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands[pid] = string(bytes.ReplaceAll(command, []byte{0}, []byte{' '}))
 	}
+	return commands
 }
 
 // said checks that standard error is one line with these words.
@@ -173,29 +230,8 @@ func TestExecLines(t *testing.T) {
 	t.Cleanup(server.Close)
 
 	p := newProgram(t, "exec", "--lines", "--view", "model", "--allow-private="+hostOf(server.URL))
-	in, err := p.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Stdout = nil
-	out, err := p.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	answer := func() string {
-		t.Helper()
-		if !lines.Scan() {
-			t.Fatalf("no answer: %v; standard error: %s", lines.Err(), p.err.String())
-		}
-		return lines.Text()
-	}
-	call := `{"type":"tool_use","id":"toolu_1","name":"%s","toolset_name":"browser","input":{%s}}` + "\n"
-
-	fmt.Fprintf(in, call, "navigate", `"url":"`+server.URL+`/"`)
+	ask, answer := p.converse(t)
+	ask(call("navigate", `{"url":"`+server.URL+`/"}`))
 	if got := answer(); !strings.HasPrefix(got, `{"text":"Navigated to http://`) || !strings.Contains(got, `tab_id tab-1: \"A page\"`) {
 		t.Errorf("got %s", got)
 	}
@@ -204,21 +240,21 @@ func TestExecLines(t *testing.T) {
 		"\n":      `{"error":{"type":"invalid_input","message":"not JSON: `,
 		"[{}]\n":  `{"error":{"type":"invalid_input","message":"content block 1: `,
 	} {
-		io.WriteString(in, bad)
+		ask(bad)
 		if got := answer(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q: got %s", bad, got)
 		}
 	}
-	io.WriteString(in, `{"role":"assistant","content":"Nothing to do."}`+"\n")
+	ask(`{"role":"assistant","content":"Nothing to do."}` + "\n")
 	if got := answer(); got != `{"text":""}` {
 		t.Errorf("a turn without calls: got %s", got)
 	}
-	fmt.Fprintf(in, call, "get_page_text", "")
+	ask(call("get_page_text", "{}"))
 	if got := answer(); got != `{"text":"Hello"}` {
 		t.Errorf("the session did not go on, or the footer came twice: %s", got)
 	}
 
-	fmt.Fprintf(in, call, "navigate", `"url":"`+server.URL+`/slow"`)
+	ask(call("navigate", `{"url":"`+server.URL+`/slow"}`))
 	<-asked
 	if err := p.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -227,13 +263,89 @@ func TestExecLines(t *testing.T) {
 	if got := answer(); !strings.Contains(got, "Navigated to") {
 		t.Errorf("the running line was not finished: %s", got)
 	}
-	if lines.Scan() {
-		t.Errorf("more came after the signal: %s", lines.Text())
+	if p.lines.Scan() {
+		t.Errorf("more came after the signal: %s", p.lines.Text())
 	}
 	p.ends(t, 130)
 	if p.err.Len() > 0 {
 		t.Errorf("standard error is %q", p.err.String())
 	}
+}
+
+// A browser that dies fails the call that is running; the next line has another one, in which nothing means what it meant before.
+func TestExecLinesBrowserDies(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/never" {
+			asked <- struct{}{}
+			<-r.Context().Done()
+		}
+		io.WriteString(w, "<title>A page</title><button>Go</button>")
+	}))
+	t.Cleanup(server.Close)
+
+	p := newProgram(t, "exec", "--lines", "--view", "model", "--allow-private="+hostOf(server.URL))
+	ask, answer := p.converse(t)
+	page, read := call("navigate", `{"url":"`+server.URL+`/"}`), call("read_page", "{}")
+	ask(page + read)
+	for _, want := range []string{`Navigated to`, `button \"Go\" [ref_1]`} {
+		if got := answer(); !strings.Contains(got, want) {
+			t.Fatalf("no %s in %s", want, got)
+		}
+	}
+	first := p.browser(t)
+
+	const dead = `{"text":"Error: The browser is not running any more."}`
+	ask(call("navigate", `{"url":"`+server.URL+`/never"}`))
+	<-asked
+	syscall.Kill(-first, syscall.SIGKILL)
+	if got := answer(); got != dead {
+		t.Errorf("the call that was running: %s", got)
+	}
+	const restarted = "The browser had to be restarted; earlier tabs and references are gone."
+	ask(call("left_click", `{"target":{"type":"ref","ref":"ref_1"}}`) + page + read)
+	if got := answer(); !strings.HasPrefix(got, `{"text":"Error: ref_1 is stale`) {
+		t.Errorf("an earlier reference: %s", got)
+	}
+	if got := answer(); !strings.Contains(got, restarted) || !strings.Contains(got, `tab_id tab-2: \"A page\"`) || strings.Contains(got, "tab-1") {
+		t.Errorf("the first success: %s", got)
+	}
+	if got := answer(); !strings.Contains(got, `button \"Go\" [ref_2]`) || strings.Contains(got, restarted) {
+		t.Errorf("the second success: %s", got)
+	}
+
+	// It may also die between two lines.
+	second := p.browser(t)
+	if second == first {
+		t.Fatal("it is still the first browser")
+	}
+	syscall.Kill(-second, syscall.SIGKILL)
+	got := dead
+	for got == dead { // until the program has heard of it
+		ask(call("get_page_text", "{}"))
+		got = answer()
+	}
+	if !strings.Contains(got, restarted) || !strings.Contains(got, `tab_id tab-3: \"\" (about:blank)`) {
+		t.Errorf("after a death between two lines: %s", got)
+	}
+	p.in.Close()
+	p.ends(t, 0)
+	if n := strings.Count(p.err.String(), "\n"); n != 2 || !strings.Contains(p.err.String(), "signal: killed") {
+		t.Errorf("standard error is %q, want a line for each browser that died", p.err.String())
+	}
+}
+
+// browser is the process id of the program's browser, which is also that of its process group.
+func (p *program) browser(t *testing.T) int {
+	t.Helper()
+	for pid, command := range p.processes(t) {
+		if strings.Contains(command, "--remote-debugging-pipe") && !strings.Contains(command, "--type=") {
+			return pid
+		}
+	}
+	t.Fatal("no browser is running")
+	return 0
 }
 
 func TestExecStatus(t *testing.T) {

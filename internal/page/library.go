@@ -2,6 +2,7 @@ package page
 
 import (
 	"embed"
+	"regexp"
 	"strings"
 )
 
@@ -34,6 +35,9 @@ var libraryOrder = []string{
 	"epilogue.js",
 }
 
+// comment is a line that is all comment. They make up a quarter of the library, which travels to each new document.
+var comment = regexp.MustCompile(`(?m)^[ \t]*//.*$`)
+
 // librarySource is the expression that installs the in-page library in an isolated world.
 var librarySource = func() string {
 	var b strings.Builder
@@ -42,7 +46,7 @@ var librarySource = func() string {
 		if err != nil {
 			panic("page: " + err.Error()) // a file is listed that is not embedded: a build mistake
 		}
-		b.Write(src)
+		b.Write(comment.ReplaceAll(src, nil))
 		b.WriteByte('\n')
 	}
 	return b.String()

@@ -183,7 +183,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 		return p.aborted(res, url), nil
 	}
 	if res.LoaderID == "" { // within the document
-		return p.arrival(), nil
+		return p.arrival(ctx)
 	}
 	if res.ErrorText != "" {
 		err := p.await(ctx, func() bool { return p.frames[p.main].loader == res.LoaderID || p.frames[p.main].unreachable != "" })
@@ -192,7 +192,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 	if err := p.loaded(ctx, started); err != nil {
 		return Arrival{}, err
 	}
-	return p.arrival(), nil
+	return p.arrival(ctx)
 }
 
 // aborted tells what became of a navigation that Chromium calls aborted.
@@ -228,17 +228,26 @@ func (p *Page) loaded(ctx context.Context, started time.Time) error {
 
 var errStillLoading = errors.New("still loading")
 
-func (p *Page) arrival() Arrival {
+// arrival tells where the tab is. The title comes from the browser's process, so that a page that is busy does not hold it up.
+func (p *Page) arrival(ctx context.Context) (Arrival, error) {
+	h, err := cdp.Call(ctx, p.session, page.GetNavigationHistory, proto.Empty{})
+	if err != nil {
+		return Arrival{}, err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if i := int(h.CurrentIndex); i >= 0 && i < len(h.Entries) && !isAddress(h.Entries[i].Title, h.Entries[i].URL) {
+		p.title = h.Entries[i].Title
+	}
 	f := p.frames[p.main]
 	l := p.load(f.loader)
-	a := Arrival{URL: f.address(), Status: l.status, Failure: l.failure}
-	if f.unreachable == "" {
-		a.Failure = ""
+	a := Arrival{URL: f.address(), Status: l.status}
+	if f.unreachable != "" {
+		a.Failure = l.failure
+	} else {
+		a.Loading = !l.loaded
 	}
-	a.Loading = !l.loaded && f.unreachable == ""
-	return a
+	return a, nil
 }
 
 // Direction of a history move.
@@ -308,7 +317,7 @@ func (p *Page) move(ctx context.Context, command func() error) (Arrival, error) 
 		}
 		return Arrival{}, err
 	}
-	return p.arrival(), nil
+	return p.arrival(ctx)
 }
 
 // failureText words a network error for the model.
@@ -345,6 +354,7 @@ var failures = []struct{ prefix, text string }{
 	{"ERR_NETWORK_CHANGED", "the network changed"},
 	{"ERR_BLOCKED_BY_", "the browser blocked the page"},
 	{"ERR_HTTP_RESPONSE_CODE_FAILURE", "the server answered with an error and no page"},
+	{"ERR_INVALID_AUTH_CREDENTIALS", "the page requires HTTP authentication, a user name and password"},
 	{"ERR_ABORTED", "the navigation was aborted"},
 	{"ERR_TIMED_OUT", "the server did not answer in time"},
 }

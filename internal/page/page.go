@@ -79,6 +79,7 @@ type Page struct {
 
 	recovering bool // the ladder is being climbed
 	ending     bool // we are ending the renderer
+	stuck      bool // the page kept the running call from leaving it
 }
 
 // Attach takes over the tab behind a new CDP session, which waits for the debugger or not. It only sends: call it from the

@@ -51,7 +51,12 @@ var patienceAfter = map[Recovery]time.Duration{
 // its CDP session live on. Chromium ends it itself, so that no other session's process can be hit by mistake.
 func (p *Page) Recover(ctx context.Context) Recovery {
 	p.update(func() { p.recovering = true })
-	defer p.update(func() { p.recovering, p.dialogs = false, 0 })
+	defer p.update(func() {
+		if p.dialogs > mostDialogs {
+			p.notes = notes{} // the failed call tells of them
+		}
+		p.recovering, p.dialogs, p.stuck = false, 0, false
+	})
 	rungs := []struct {
 		reached Recovery
 		climb   func(context.Context, []*cdp.Session)
@@ -71,11 +76,18 @@ func (p *Page) Recover(ctx context.Context) Recovery {
 			hung = p.sessions()[:1] // it answers between two tasks, but does not get on
 		}
 		cancel()
-		if p.ended() || len(hung) == 0 {
+		if p.ended() || len(hung) == 0 && (rung.reached >= PageLeft || !p.stuckNow()) {
 			return rung.reached
 		}
 	}
 	return Lost
+}
+
+// stuckNow tells whether the page kept the tab from leaving it. It would do so again, so freeing it is not enough.
+func (p *Page) stuckNow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stuck
 }
 
 // ended tells whether there is nothing left to recover.
@@ -224,8 +236,12 @@ func (p *Page) free(ctx context.Context) (over func()) {
 				return
 			}
 			bounded, cancel := context.WithTimeout(ctx, patienceAfter[NotHung])
-			p.endScripts(ctx, p.hung(bounded))
+			hung := p.hung(bounded)
 			cancel()
+			if len(hung) > 0 && ctx.Err() == nil {
+				p.update(func() { p.stuck = true })
+				p.endScripts(ctx, hung)
+			}
 		}
 	}()
 	return cancel

@@ -138,13 +138,19 @@ func (p *Page) settled(from Mark) Settled {
 // observe asks the page for its title. "painted" waits for a frame first.
 func (p *Page) observe(ctx context.Context, how string) error {
 	var seen struct {
-		Title string `json:"title"`
+		Title   string `json:"title"`
+		Printed bool   `json:"printed"`
 	}
 	err := p.inMainWorld(ctx, func(w *world) error { return w.call(ctx, how, &seen) })
 	if err != nil {
 		return err
 	}
-	p.update(func() { p.title = seen.Title })
+	p.update(func() {
+		p.title = seen.Title
+		if seen.Printed {
+			p.notes.add("The page asked to print; nothing was printed.")
+		}
+	})
 	return nil
 }
 

@@ -13,8 +13,9 @@
 // A form with <input name=childNodes> shadows form.childNodes even in an isolated world, so nothing here reads a
 // property off a node: accessors are taken from the prototypes once.
 
+const getterOf = (prototype, name) => Object.getOwnPropertyDescriptor(prototype, name).get;
 const accessor = (prototype, name) => {
-  const { get } = Object.getOwnPropertyDescriptor(prototype, name);
+  const get = getterOf(prototype, name);
   return (object) => get.call(object);
 };
 const method = (prototype, name) => {
@@ -24,18 +25,28 @@ const method = (prototype, name) => {
 
 const ELEMENT = 1, TEXT = 3, DOCUMENT = 9, FRAGMENT = 11;
 const HTML = 'http://www.w3.org/1999/xhtml';
-const typeOf = accessor(Node.prototype, 'nodeType');
-const firstChildOf = accessor(Node.prototype, 'firstChild');
-const nextSiblingOf = accessor(Node.prototype, 'nextSibling');
-const parentOf = accessor(Node.prototype, 'parentNode');
+// What every step of a walk asks is written out: functions made by accessor share their compiled code, which then cannot be
+// specialized for one property.
+const typeGetter = getterOf(Node.prototype, 'nodeType');
+const typeOf = (node) => typeGetter.call(node);
+const firstChildGetter = getterOf(Node.prototype, 'firstChild');
+const firstChildOf = (node) => firstChildGetter.call(node);
+const nextSiblingGetter = getterOf(Node.prototype, 'nextSibling');
+const nextSiblingOf = (node) => nextSiblingGetter.call(node);
+const parentGetter = getterOf(Node.prototype, 'parentNode');
+const parentOf = (node) => parentGetter.call(node);
+const dataGetter = getterOf(CharacterData.prototype, 'data');
+const dataOf = (node) => dataGetter.call(node);
+const localNameGetter = getterOf(Element.prototype, 'localName');
+const tagOf = (el) => localNameGetter.call(el);
+const namespaceGetter = getterOf(Element.prototype, 'namespaceURI');
+const isHTML = (el) => namespaceGetter.call(el) === HTML;
+const openRootGetter = getterOf(Element.prototype, 'shadowRoot');
+const openRootOf = (el) => openRootGetter.call(el);
 const isConnected = accessor(Node.prototype, 'isConnected');
 const ownerOf = accessor(Node.prototype, 'ownerDocument');
 const textContentOf = accessor(Node.prototype, 'textContent');
 const containsNode = method(Node.prototype, 'contains');
-const dataOf = accessor(CharacterData.prototype, 'data');
-const localNameOf = accessor(Element.prototype, 'localName');
-const namespaceOf = accessor(Element.prototype, 'namespaceURI');
-const openRootOf = accessor(Element.prototype, 'shadowRoot');
 const openSlotOf = accessor(Element.prototype, 'assignedSlot');
 const openTextSlotOf = accessor(Text.prototype, 'assignedSlot');
 const getAttribute = Element.prototype.getAttribute;
@@ -68,8 +79,6 @@ const selectSizeOf = accessor(HTMLSelectElement.prototype, 'size');
 const selectMultipleOf = accessor(HTMLSelectElement.prototype, 'multiple');
 const optionSelectedOf = accessor(HTMLOptionElement.prototype, 'selected');
 
-const isHTML = (el) => namespaceOf(el) === HTML;
-const tagOf = localNameOf;
 const attrOf = (el, name) => getAttribute.call(el, name);
 const hasAttr = (el, name) => hasAttribute.call(el, name);
 const documentOf = (node) => ownerOf(node) ?? node;

@@ -74,7 +74,7 @@ exported.setValue = async ({ ref, value }) => {
     const barred = barredBy(control, new Set(flatChain(control)));
     if (barred) return barred;
   }
-  await reaction(control, plan.act);
+  await reaction(plan.act);
   if (!isConnected(control)) return { ok: true, note: 'The page replaced the field: read it to see its value.' };
   return { ...outcome(control, plan.check), ...(plan.typeInstead && { typeInstead: true }) };
 };
@@ -350,16 +350,11 @@ exported.readValue = ({ ref, value }) => {
   return { matches: sameText(now, String(value)), ...(!isSecret(control) && { now: bounded(now) }) };
 };
 
-// reaction runs act and lets the page react: everything it queued, and one frame if it changed the document.
-async function reaction(control, act) {
-  let mutated = false;
-  const observer = new MutationObserver(() => { mutated = true; });
-  const roots = new Set([rootOf(control), documentOf(control)]);
-  for (const root of roots) observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
+// reaction runs act and lets the page react: everything that it queued in microtasks, with their followers, and one turn of tasks.
+async function reaction(act) {
   act();
-  for (let i = 0; i < 10; i++) await null; // updates that frameworks defer to microtasks, and their followers
-  if (mutated) await drawn();
-  observer.disconnect();
+  for (let i = 0; i < 10; i++) await null;
+  await nextTurn();
 }
 
 // outcome words what check found after the page had reacted.

@@ -2,24 +2,30 @@
 // answer comes after every event that the page caused before.
 const titleOf = Object.getOwnPropertyDescriptor(Document.prototype, 'title').get;
 
-exported.observe = () => ({ title: String(titleOf.call(document)).slice(0, 4096) });
+// How often the page has asked to print since the last look. A headless browser prints nothing, and tells nobody.
+let prints = 0;
+listenTo(window, 'beforeprint', (event) => { if (event.isTrusted) prints++; });
 
-// nextFrame resolves when the page has painted once more, at the latest after two turns of the event loop where a page that is not
-// shown paints nothing.
-function nextFrame() {
+exported.observe = () => {
+  const printed = prints > 0;
+  prints = 0;
+  return { title: String(titleOf.call(document)).slice(0, 4096), printed };
+};
+
+// nextTurn resolves in the next turn of the event loop, after what frameworks put off to microtasks and tasks of their own.
+function nextTurn() {
   return new Promise((resolve) => {
-    if (document.visibilityState !== 'visible') {
-      const turn = new MessageChannel();
-      turn.port1.onmessage = resolve;
-      turn.port2.postMessage(null);
-      return;
-    }
-    requestAnimationFrame(() => {
-      const turn = new MessageChannel();
-      turn.port1.onmessage = resolve;
-      turn.port2.postMessage(null);
-    });
+    const channel = new MessageChannel();
+    channel.port1.onmessage = resolve;
+    channel.port2.postMessage(null);
   });
+}
+
+// nextFrame resolves when the page has painted once more; a page that is not shown paints nothing and gets two turns instead.
+async function nextFrame() {
+  if (document.visibilityState === 'visible') await new Promise((resolve) => requestAnimationFrame(resolve));
+  else await nextTurn();
+  await nextTurn();
 }
 
 exported.painted = async () => {

@@ -57,7 +57,8 @@ function readPage({ filter = '', depth = 15, ref = '', max = 0, viewport = null 
     if (viewport) clip = meet(clip, viewport);
     if (scope) clip = null; // a named element is read whole, wherever it is
   }
-  const context = { level: 0, clip, floatClip: clip, fixedClip: clip, look: 1, pointer: false, quiet: filter === 'interactive', veiled: false, inert: false, inertTold: false, crossing: false };
+  const context = { level: 0, clip, floatClip: clip, fixedClip: clip, look: 1, pointer: false, quiet: filter === 'interactive', veiled: false, inert: false, inertTold: false, crossing: false, astray: false,
+    doubts: doubtsOf(documentOf(scope ?? document)) };
   reader.top = topLayerOf(documentOf(scope ?? document));
   if (scope) {
     const parent = flatParentOf(scope);
@@ -376,7 +377,7 @@ class Reader extends Walk {
     const root = documentElementOf(doc);
     const top = this.top;
     this.top = topLayerOf(doc);
-    if (root) this.visit(root, { ...inner, level, clip, floatClip: clip, fixedClip: clip, pointer: false, crossing: false });
+    if (root) this.visit(root, { ...inner, level, clip, floatClip: clip, fixedClip: clip, pointer: false, crossing: false, astray: false, doubts: doubtsOf(doc) });
     this.flush();
     this.top = top;
     if (context.quiet && this.heads.length === at + 1 && !this.full) this.drop(at);

@@ -42,18 +42,24 @@ function lookOf(el) {
 
 const isRendered = (el) => lookOf(el) > 0;
 
-// A walk that has read some of the style already passes it on: each property asked for costs as much as a step in the tree.
-function lookUnder(el, above, style = computedStyle(el), position = style.position, overflow = style.overflow) {
+// A walk passes on what it has read of the style already, and what the document makes worth asking (see doubtsOf): each
+// property asked for costs as much as a step in the tree.
+function lookUnder(el, above, style = computedStyle(el), display = style.display, position = style.position, overflow = style.overflow, doubts = ALL_DOUBTS) {
   if (!above) return 0;
-  if (!isPainted(el)) return lookOfUnpainted(el, above, style);
+  if (display === 'none') return 0;
+  if ((doubts.hidden || display === 'contents') && !isPainted(el)) return lookOfUnpainted(el, above, style, display);
   let look = above;
-  const opacity = style.opacity;
-  if (opacity !== '1') {
-    look *= Number(opacity);
-    if (look < FAINT) return 0;
+  if (doubts.faded) {
+    const opacity = style.opacity;
+    if (opacity !== '1') {
+      look *= Number(opacity);
+      if (look < FAINT) return 0;
+    }
   }
-  const shape = style.clipPath;
-  if (shape !== 'none' && isEmptyShape(shape)) return 0;
+  if (doubts.shaped) {
+    const shape = style.clipPath;
+    if (shape !== 'none' && isEmptyShape(shape)) return 0;
+  }
   const afloat = position === 'absolute' || position === 'fixed';
   if (!afloat && overflow === 'visible') return look;
   if (afloat && style.clip !== 'auto' && isEmptyClip(style.clip)) return 0;
@@ -64,14 +70,13 @@ function lookUnder(el, above, style = computedStyle(el), position = style.positi
   return look;
 }
 
-function lookOfUnpainted(el, above, style) {
-  const display = style.display;
+function lookOfUnpainted(el, above, style, display) {
   if (display === 'contents') {
     const parent = flatParentOf(el);
     if (parent && typeOf(parent) === ELEMENT && computedStyle(parent).contentVisibility === 'hidden') return 0;
     return style.visibility === 'visible' ? above : -above;
   }
-  if (display === 'none' || style.visibility === 'visible' || style.opacity === '0') return 0;
+  if (style.visibility === 'visible' || style.opacity === '0') return 0;
   // Not visible itself, but not taken out either: a descendant can turn visibility back on.
   return checkVisibility.call(el) ? -above * Number(style.opacity) : 0;
 }
@@ -148,13 +153,13 @@ const scrollTopOf = accessor(Element.prototype, 'scrollTop');
 const scrollLeftOf = accessor(Element.prototype, 'scrollLeft');
 
 // isTextShown tells whether text directly inside el is painted. The element itself is already known to be.
-function isTextShown(el, style = computedStyle(el), display = style.display) {
+function isTextShown(el, style = computedStyle(el), display = style.display, doubts = ALL_DOUBTS) {
   const fill = style.webkitTextFillColor;
   if (isTransparent(fill)) {
     if (style.webkitTextStrokeWidth === '0px' && style.textShadow === 'none' && !style.backgroundClip.includes('text')) return false;
   } else if (fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
-  if (parseFloat(style.fontSize) < 1) return false;
-  return display === 'inline' || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
+  if (doubts.tiny && parseFloat(style.fontSize) < 1) return false;
+  return display === 'inline' || !doubts.moved || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
 }
 
 const isTransparent = (color) => color.endsWith(' 0)') && (color.startsWith('rgba(') || color.endsWith('/ 0)'));
@@ -204,3 +209,63 @@ function standsOnPicture(el) {
 }
 
 const elementsAt = method(Document.prototype, 'elementsFromPoint');
+
+// What a document makes worth asking of its elements. Most of them hide nothing by most means, and the style rules say so
+// at once, where asking each element takes a microsecond for each property:
+//
+//   hidden   visibility, content-visibility      faded  opacity      shaped  clip-path      pointed  cursor
+//   clipped  overflow                            tiny   font sizes that may be under a pixel
+//   moved    anything else that could put a box where it would not flow to, or scale it
+//
+// It is worked out anew for each call, since scripts change rules without a trace. Rules that cannot be read, animations,
+// and shadow trees and foreign markup (by the walk) leave everything in doubt.
+const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, moved: true };
+const DOUBT_OF = {
+  visibility: 'hidden', 'content-visibility': 'hidden', opacity: 'faded', 'clip-path': 'shaped', cursor: 'pointed', overflow: 'clipped',
+  'overflow-x': 'clipped', 'overflow-y': 'clipped', 'font-size': 'tiny',
+};
+// Properties that leave a box in its place. Their values are free; margins and font sizes are looked at.
+const UNMOVING = /^(?:display|color|gap|row-gap|column-gap|(?:min-|max-)?(?:width|height)|line-height|box-sizing|white-space.*|text-(?:align|decoration.*|transform|wrap.*)|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|font-.*|grid-template-.*|border|appearance|accent-color|user-select|resize)$/;
+// Elements whose own style, not the document's, does one of these.
+const RESTLESS = 'dialog, [popover], [hidden], [dir], [style], marquee, details';
+const MOST_RULES = 1000;
+
+const allDoubts = perTurn(() => new Map());
+
+function doubtsOf(doc) {
+  let doubts = allDoubts().get(doc);
+  if (!doubts) {
+    doubts = { hidden: false, faded: false, shaped: false, pointed: false, clipped: false, tiny: false, moved: false, rules: 0 };
+    if (animationsOf(doc).length || queryAll(doc, RESTLESS).length || !sheetsOf(doc).every((sheet) => doubtSheet(doubts, sheet))) doubts = ALL_DOUBTS;
+    allDoubts().set(doc, doubts);
+  }
+  return doubts;
+}
+
+const animationsOf = method(Document.prototype, 'getAnimations');
+
+// doubtSheet notes what the rules of a sheet make worth asking, false when that cannot be told.
+function doubtSheet(doubts, sheet) {
+  try {
+    return doubtRules(doubts, sheet.cssRules);
+  } catch {
+    return false; // of another origin
+  }
+}
+
+function doubtRules(doubts, rules) {
+  for (const rule of rules) {
+    if (++doubts.rules > MOST_RULES) return false;
+    if (rule.styleSheet && !doubtSheet(doubts, rule.styleSheet)) return false;
+    if (rule.style && !(rule instanceof CSSFontFaceRule)) for (const name of rule.style) doubt(doubts, name, rule.style);
+    if (rule.cssRules && !(rule instanceof CSSKeyframesRule) && !doubtRules(doubts, rule.cssRules)) return false;
+  }
+  return true;
+}
+
+function doubt(doubts, name, style) {
+  if (name === 'font-size') doubts.tiny ||= !/^[1-9]\d*(?:\.\d+)?px$/.test(style.fontSize);
+  else if (DOUBT_OF[name]) doubts[DOUBT_OF[name]] = true;
+  else if (name.startsWith('margin')) doubts.moved ||= !/^(?:\d|auto)/.test(style.getPropertyValue(name));
+  else if (!UNMOVING.test(name)) doubts.moved = true;
+}

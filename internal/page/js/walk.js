@@ -4,7 +4,8 @@
 // A context says what holds where the walk is: level (of lines), clip, floatClip and fixedClip (the part of the viewport
 // in which flowing, absolute and fixed boxes show; null = no viewport), look (product of opacities), pointer (a pointing
 // hand is inherited), quiet (only what can be operated is printed), veiled (text here is not painted), inert, inertTold
-// (an outer line says so already), crossing (the element sticks out of its clip).
+// (an outer line says so already), crossing (the element sticks out of its clip), astray (it is inside something out of
+// view), doubts (what is worth asking about it, see doubtsOf).
 
 const MAX_TEXT = 20000;
 // A document nested deeper than this was made to break readers; the parser itself stops at 512.
@@ -13,11 +14,17 @@ const MAX_NESTING = 700;
 const UNREAD_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'title', 'source', 'track', 'param', 'datalist', 'col', 'colgroup']);
 // Attributes that change what an element is.
 const SPECIAL = '[role], [tabindex], [onclick], [contenteditable], [aria-label], [inert]';
+// Whose own style may make them scroll or clip.
+const SCROLLING_TAGS = new Set(['input', 'textarea', 'select', 'iframe']);
+// What a reading shows without any text in it.
+const WORDLESS = ':empty, input, select, textarea, button, img, picture, svg, video, audio, canvas, iframe, object, progress, meter, [role], [tabindex], [onclick], [aria-label]';
 // Something other than white space.
 const BLACK = /\S/;
 
 const meet = (a, b) => ({ x0: Math.max(a.x0, b.x0), y0: Math.max(a.y0, b.y0), x1: Math.min(a.x1, b.x1), y1: Math.min(a.y1, b.y1) });
 const touches = (clip, box) => box.right > clip.x0 && box.left < clip.x1 && box.bottom > clip.y0 && box.top < clip.y1;
+// What is cut off by a box out of view: nothing touches this.
+const NOWHERE = { x0: Infinity, y0: Infinity, x1: -Infinity, y1: -Infinity };
 const inside = (clip, box) => box.left >= clip.x0 && box.right <= clip.x1 && box.top >= clip.y0 && box.bottom <= clip.y1;
 const firstElementChildOf = accessor(Element.prototype, 'firstElementChild');
 
@@ -46,17 +53,20 @@ class Walk extends Lines {
     this.visited++;
     const style = computedStyle(el);
     const display = style.display;
+    let doubts = context.doubts;
+    if (doubts !== ALL_DOUBTS && (!isHTML(el) || tag.includes('-') || shadowOf(el))) doubts = ALL_DOUBTS;
     // An inline box flows with its line and clips nothing; one that floats is not inline any more.
     const inline = display === 'inline';
-    const position = inline ? 'static' : style.position, overflow = inline ? 'visible' : style.overflow;
-    const look = lookUnder(el, context.look, style, position, overflow);
+    const position = inline || !doubts.moved ? 'static' : style.position;
+    const overflow = inline || !doubts.clipped && !SCROLLING_TAGS.has(tag) ? 'visible' : style.overflow;
+    const look = lookUnder(el, context.look, style, display, position, overflow, doubts);
     if (look === 0) {
       this.visitHiddenControl(el, tag, context);
       return;
     }
     // One question to the engine spares most elements a dozen about their attributes.
-    const special = matchesSelector(el, SPECIAL);
-    const inner = this.enter(el, tag, style, display, position, overflow, look, special, context);
+    const special = hasAttributes.call(el) && matchesSelector(el, SPECIAL);
+    const inner = this.enter(el, tag, style, display, position, overflow, look, special, doubts, context);
     if (!inner) return;
     if (this.nesting >= MAX_NESTING) {
       this.tooDeep = true;
@@ -68,7 +78,8 @@ class Walk extends Lines {
   }
 
   // enter works out what holds inside el, null when el is out of view (and then has looked for what escapes from it).
-  enter(el, tag, style, display, position, overflow, look, special, context) {
+  enter(el, tag, style, display, position, overflow, look, special, doubts, context) {
+    const whole = look < 0 ? -look : look;
     let { clip, floatClip } = context;
     let crossing = false;
     if (clip) {
@@ -76,51 +87,46 @@ class Walk extends Lines {
       else if (position === 'absolute') clip = floatClip;
       if (display !== 'contents' && tag !== 'html') {
         const box = boxOf(el);
-        if (!touches(clip, box)) {
-          this.visitOutside(el, style, overflow, box, { ...context, clip, look: Math.abs(look) });
+        const outside = !touches(clip, box);
+        if (overflow !== 'visible' && tag !== 'body') clip = outside ? NOWHERE : meet(clip, { x0: box.left, y0: box.top, x1: box.right, y1: box.bottom });
+        if (position !== 'static' || (doubts.moved && display !== 'inline' && style.transform !== 'none')) floatClip = clip;
+        if (outside) {
+          this.visitOutside(el, style, display, { ...context, clip, floatClip, look: whole, veiled: look < 0, crossing: true, doubts });
           return null;
         }
-        if (overflow !== 'visible' && tag !== 'body') clip = meet(clip, { x0: box.left, y0: box.top, x1: box.right, y1: box.bottom });
-        if (position !== 'static' || style.transform !== 'none') floatClip = clip;
         crossing = !inside(clip, box);
       }
     }
-    const pointer = style.cursor === 'pointer';
+    const pointer = doubts.pointed || tag === 'a' ? style.cursor === 'pointer' : context.pointer;
     const inert = el === this.top ? false : context.inert || (special && hasAttr(el, 'inert')) || (this.top !== null && tag === 'body');
     const veiled = look < 0;
-    const whole = veiled ? -look : look;
     if (pointer === context.pointer && whole === context.look && clip === context.clip && floatClip === context.floatClip && veiled === context.veiled
-      && inert === context.inert && crossing === context.crossing) return context;
-    return { ...context, clip, floatClip, look: whole, pointer, veiled, inert, crossing };
+      && inert === context.inert && crossing === context.crossing && doubts === context.doubts) return context;
+    return { ...context, clip, floatClip, look: whole, pointer, veiled, inert, crossing, doubts };
   }
 
-  // visitOutside is for an element that the view does not touch. What is in it can still reach the view: by overflowing
-  // (looked at when it is near, or when its content is larger than its box) or by being positioned (always looked for).
-  visitOutside(el, style, overflow, box, context) {
-    const { clip } = context;
-    if (!firstElementChildOf(el) && !shadowOf(el)) return;
-    const width = clip.x1 - clip.x0, height = clip.y1 - clip.y0;
-    const near = box.bottom > clip.y0 - height && box.top < clip.y1 + height && box.right > clip.x0 - width && box.left < clip.x1 + width;
-    if (overflow === 'visible' && (near || scrollHeightOf(el) > clientHeightOf(el) + 1 || scrollWidthOf(el) > clientWidthOf(el) + 1)) {
-      this.visitChildren(el, { ...context, veiled: true, pointer: style.cursor === 'pointer' }, style);
-    } else this.hunt(el, context);
+  // visitOutside is for an element that the view does not touch. What is in it can still reach the view, by overflowing or
+  // by being put elsewhere; then it is walked through like all else, once.
+  visitOutside(el, style, display, context) {
+    if (!context.astray && !this.reaches(el, context.fixedClip)) return;
+    this.visitChildren(el, { ...context, astray: true, pointer: style.cursor === 'pointer' }, style, display);
   }
 
-  // hunt looks through everything below node for positioned elements, which may be anywhere.
-  hunt(node, context) {
-    let done = null;
+  // reaches: does anything in node show inside clip. The engine measures all text in one go; what has no text to show, and
+  // trees in the shadow, are asked one by one.
+  reaches(node, clip) {
+    const own = typeOf(node) === ELEMENT ? shadowOf(node) : null;
+    if (own && this.reaches(own, clip)) return true;
+    if (!firstChildOf(node)) return false;
+    this.range ??= new Range();
+    this.range.selectNodeContents(node);
+    if (touches(clip, this.range.getBoundingClientRect())) return true;
+    for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
     for (const el of queryAll(node, '*')) {
-      if (this.full) return;
-      if (done !== null && containsNode(done, el)) continue;
-      const position = computedStyle(el).position;
-      if (position === 'absolute' || position === 'fixed') {
-        this.visit(el, { ...context, look: Math.abs(lookOf(flatParentOf(el) ?? el)) });
-        done = el;
-      } else {
-        const root = shadowOf(el);
-        if (root) this.hunt(root, context);
-      }
+      const root = shadowOf(el);
+      if (root && this.reaches(root, clip)) return true;
     }
+    return false;
   }
 
   // text collects a run of inline text; flush prints it as one line.
@@ -180,8 +186,8 @@ class Walk extends Lines {
   // isTextOf: is the text of el painted where someone can get to it. In the viewport the place is settled already; inline
   // text that nothing moves is where its siblings are.
   isTextOf(el, style, display, context) {
-    if (!isTextShown(el, style, display)) return false;
-    if (context.clip !== null || display === 'contents') return true;
+    if (!isTextShown(el, style, display, context.doubts)) return false;
+    if (context.clip !== null || display === 'contents' || !context.doubts.moved) return true;
     const inline = display === 'inline';
     const parent = parentOf(el);
     if (inline && parent === this.reached && style.marginLeft === '0px' && style.position === 'static') return true;
