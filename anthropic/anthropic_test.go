@@ -3,6 +3,8 @@ package anthropic_test
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -74,4 +76,23 @@ func parsed(t *testing.T, v any) any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// TestMembers holds our table against the SDK's list of members.
+func TestMembers(t *testing.T) {
+	var want, got []string
+	configs := reflect.TypeFor[sdk.BrowserToolsetConfigsParam]()
+	for i := range configs.NumField() {
+		if name, _, _ := strings.Cut(configs.Field(i).Tag.Get("json"), ","); name != "" {
+			want = append(want, name)
+		}
+	}
+	for _, m := range pagehand.Members() {
+		got = append(got, m.Name)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) || len(got) != 31 {
+		t.Errorf("our %d members %v\nthe SDK's %d %v", len(got), got, len(want), want)
+	}
 }

@@ -107,10 +107,13 @@ func (f *browserFlags) launch(ctx context.Context, log *slog.Logger) (*pagehand.
 		Timezone:   f.Timezone,
 		Logger:     log,
 	})
-	if err != nil {
-		return nil, &exitError{statusNoBrowser, err}
+	switch {
+	case err == nil:
+		return browser, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
 	}
-	return browser, nil
+	return nil, &exitError{statusNoBrowser, err}
 }
 
 // openingError says what it means that no session could be opened in a browser that was just launched: the browser ended or does

@@ -26,7 +26,13 @@ type execCmd struct {
 
 // Help is shown by pagehand exec --help.
 func (*execCmd) Help() string {
-	return `The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error.
+	return `Examples, with what the model asked in turn.json, and with a turn a line:
+
+    pagehand exec turn.json
+    pagehand exec --lines --view model < turns.jsonl
+    pagehand exec --allow docs.example.com --enable file_upload --uploads ./files < turn.json
+
+The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error.
 
 With --lines a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}. When the browser dies, the call that was running fails, and the next line starts another browser: its first result tells the model that earlier tabs and references are gone.
 

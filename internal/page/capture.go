@@ -14,7 +14,7 @@ import (
 type Region struct{ X, Y, Width, Height float64 }
 
 // errEmpty is what a capture without data means; it must not reach the model as an image.
-var errEmpty = errors.New("Chromium returned an empty picture")
+var errEmpty = errors.New("empty picture from the browser")
 
 // Capture takes a PNG picture of the whole viewport when scale is 1 and region is the viewport, the quick way; else of a region,
 // rendered at scale picture pixels per CSS pixel, so that it is really sharper and not blown up.

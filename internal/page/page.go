@@ -160,6 +160,11 @@ func (p *Page) attached(parent *cdp.Session, ev target.EventAttachedToTarget) {
 		}
 		f.session, f.loader = s, "" // its document is told by the new session
 	})
+	cdp.On(s, inspector.TargetCrashed, func(inspector.EventTargetCrashed) {
+		p.update(func() { p.removeFrame(id) })
+		s.FailPending(cdp.ErrDetached)
+	})
+	cdp.Post(s, inspector.Enable, proto.Empty{})
 	p.setUp(s)
 	cdp.Post(s, runtime.RunIfWaitingForDebugger, proto.Empty{})
 }

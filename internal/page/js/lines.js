@@ -20,12 +20,14 @@ class Lines {
   // add puts down one line; el is the element whose reference it shows, null for text. Returns its place, -1 when full.
   add(level, head, el, tail) {
     if (this.full) return -1;
-    const size = this.size(level, head, el, tail);
-    if (this.used + size > this.max) {
-      this.full = true;
-      return -1;
+    if (this.max !== Infinity) {
+      const size = this.size(level, head, el, tail);
+      if (this.used + size > this.max) {
+        this.full = true;
+        return -1;
+      }
+      this.used += size;
     }
-    this.used += size;
     this.levels.push(level);
     this.heads.push(head);
     this.elements.push(el);
@@ -40,7 +42,10 @@ class Lines {
 
   drop(at) {
     this.used -= this.size(this.levels[at], this.heads[at], this.elements[at], this.tails[at]);
-    for (const part of [this.levels, this.heads, this.elements, this.tails]) part.splice(at, 1);
+    for (const part of [this.levels, this.heads, this.elements, this.tails]) {
+      if (at === part.length - 1) part.pop();
+      else part.splice(at, 1);
+    }
   }
 
   replaceByChild(at) {
@@ -59,10 +64,12 @@ class Lines {
 
   // text is all lines, indented, each reference given now.
   text() {
+    const indents = [''];
     const text = new Array(this.heads.length);
     for (let i = 0; i < text.length; i++) {
-      const el = this.elements[i];
-      text[i] = ' '.repeat(this.levels[i]) + this.heads[i] + (el ? ` [ref_${refFor(el)}]${this.tails[i]}` : this.tails[i]);
+      const el = this.elements[i], level = this.levels[i];
+      const indent = indents[level] ??= ' '.repeat(level);
+      text[i] = indent + this.heads[i] + (el ? ' [ref_' + refFor(el) + ']' + this.tails[i] : this.tails[i]);
     }
     return text.join('\n');
   }

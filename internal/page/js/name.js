@@ -11,8 +11,10 @@ const MAX_NAME = 300;
 // Text gathered for one name stops here; what is shown is cut to MAX_NAME anyway.
 const MAX_GATHERED = 2000;
 
-function quote(string, max = MAX_NAME) {
-  const text = clean(string, max);
+const quote = (string, max = MAX_NAME) => quoteClean(clean(string, max));
+
+// quoteClean is for text that went through clean already.
+function quoteClean(text) {
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
@@ -22,11 +24,15 @@ function describe(el) {
   return `${role === 'generic' || role === 'none' ? tagOf(el) : role}${name ? ' ' + quote(name) : ''} [${refName(el)}]`;
 }
 
-const nameOf = (el) => trimmed(computeName(el, { depth: 0, visited: new Set(), referenced: false, hidden: false }, roleOf(el)));
+const nameOf = (el, role = roleOf(el)) => trimmed(computeName(el, { depth: 0, visited: new Set(), referenced: false, hidden: false }, role));
 
 // Only ASCII white space folds: a no-break space belongs to the name.
-const folded = (text) => text.replace(/[ \t\n\r\f]+/g, ' ');
-const trimmed = (text) => folded(text).replace(/^ | $/g, '');
+const UNFOLDED = /[\t\n\r\f]| {2}/;
+const folded = (text) => (UNFOLDED.test(text) ? text.replace(/[ \t\n\r\f]+/g, ' ') : text);
+function trimmed(text) {
+  const line = folded(text);
+  return line.startsWith(' ') || line.endsWith(' ') ? line.replace(/^ | $/g, '') : line;
+}
 
 const NAMED_BY_CONTENT = new Set(('button cell checkbox columnheader comment gridcell heading link menuitem menuitemcheckbox menuitemradio option '
   + 'radio row rowheader switch tab tooltip treeitem').split(' '));

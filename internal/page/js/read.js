@@ -77,6 +77,9 @@ class Reader extends Walk {
   constructor(max, depth) {
     super(max, depth);
     this.frames = [];
+    // The inline element that was walked through last.
+    this.passed = null;
+    this.passedStyle = null;
   }
 
   // visitHiddenControl keeps a native control that is hidden behind its visible label (FR-016), and one that lies
@@ -90,12 +93,12 @@ class Reader extends Walk {
     if (shown || overlay) this.printActive(el, tag, roleOf(el), context, context);
   }
 
-  print(el, tag, style, display, overflow, special, inner, context) {
+  print(el, tag, html, style, display, overflow, special, inner, context) {
     if (inner.veiled) {
       this.visitChildren(el, inner, style, display);
       return;
     }
-    const role = special || !isHTML(el) ? roleOf(el) : htmlRole(el, tag);
+    const role = special || !html ? roleOf(el) : htmlRole(el, tag);
     const editable = special && isEditable(el);
     if (role === 'option' && closestOf(el, 'select')) this.printOption(el, inner);
     else if (isActive(role) || editable) this.printActive(el, tag, isActive(role) ? role : 'textbox', inner, context);
@@ -112,7 +115,7 @@ class Reader extends Walk {
   // printActive: what a person operates. Its text is its name, so of its children only what can be operated itself.
   printActive(el, tag, role, inner, context) {
     this.flush();
-    let name = shownName(el);
+    let name = shownName(el, role);
     let from = '';
     if (!name) {
       const derived = derivedName(el);
@@ -138,7 +141,7 @@ class Reader extends Walk {
       return false;
     }
     if (context.level >= this.depth) return false;
-    this.add(context.level, name ? `${role} ${quote(name)}` : role, el, tail);
+    this.add(context.level, name ? role + ' ' + quoteClean(name) : role, el, tail);
     return context.level + 1 < this.depth && !this.full;
   }
 
@@ -192,7 +195,7 @@ class Reader extends Walk {
 
   printContainer(el, role, overflow, inner, context) {
     this.flush();
-    const name = shownName(el);
+    const name = shownName(el, role);
     this.nest(el, role, name, containerState(el, role, overflow), inner, context, false);
   }
 
@@ -206,7 +209,7 @@ class Reader extends Walk {
       return;
     }
     if (context.level >= this.depth) return;
-    const at = this.add(context.level, name ? `${role} ${quote(name)}` : role, el, tail + inertState(inner));
+    const at = this.add(context.level, name ? role + ' ' + quoteClean(name) : role, el, tail + inertState(inner));
     if (at < 0) return;
     const below = { ...deeper(inner), inertTold: inner.inert };
     if (below.level < this.depth) {
@@ -254,8 +257,10 @@ class Reader extends Walk {
       return;
     }
     if (display === 'inline') {
-      if (this.run && hasGapBefore(el, style)) this.run += ' ';
+      if (this.run && this.hasGapBefore(el, style)) this.run += ' ';
       this.visitChildren(el, inner, style, display);
+      this.passed = el;
+      this.passedStyle = style;
     } else if (isBlock(display)) {
       this.flush();
       this.visitChildren(el, inner, style, display);
@@ -265,6 +270,16 @@ class Reader extends Walk {
       this.visitChildren(el, inner, style, display);
       this.run += ' ';
     }
+  }
+
+  // hasGapBefore: two inline elements without white space between them still read as two words when they are set apart.
+  hasGapBefore(el, style) {
+    if (this.run.endsWith(' ') || this.run.endsWith('\n')) return false;
+    const before = previousSiblingOf(el);
+    if (!before || typeOf(before) !== ELEMENT) return false;
+    if (style.paddingLeft !== '0px' || style.marginLeft !== '0px') return true;
+    const styleBefore = before === this.passed ? this.passedStyle : computedStyle(before);
+    return styleBefore.paddingRight !== '0px' || styleBefore.marginRight !== '0px';
   }
 
   // isToldByParent: a legend or caption that names what it stands in.
@@ -406,14 +421,6 @@ const deeper = (context) => ({ ...context, level: context.level + 1 });
 const freshWay = () => ({ depth: 1, visited: new Set(), referenced: false, hidden: false });
 const inertState = (context) => (context.inert && !context.inertTold ? ' inert' : '');
 const isBlock = (display) => !display.startsWith('inline') && display !== 'contents' && !display.startsWith('ruby');
-// hasGapBefore: two inline elements without white space between them still read as two words when they are set apart.
-function hasGapBefore(el, style) {
-  const before = previousSiblingOf(el);
-  if (!before || typeOf(before) !== ELEMENT) return false;
-  if (style.paddingLeft !== '0px' || style.marginLeft !== '0px') return true;
-  const styleBefore = computedStyle(before);
-  return styleBefore.paddingRight !== '0px' || styleBefore.marginRight !== '0px';
-}
 const previousSiblingOf = accessor(Node.prototype, 'previousSibling');
 
 const holds = (el, selector) => shadowOf(el) !== null || (firstElementChildOf(el) !== null && findInElement(el, selector) !== null);
@@ -425,7 +432,7 @@ const holdsAnything = (el) => firstElementChildOf(el) !== null || shadowOf(el) !
 const isClickableCell = (el) => hasTabindex(el) || hasAttr(el, 'onclick') || listening.has(el);
 // shownName drops private-use characters: icon fonts put pictures there that mean nothing as text.
 const withoutIcons = (text) => (/[\ue000-\uf8ff]/.test(text) ? text.replace(/[\ue000-\uf8ff]/g, '').trim() : text);
-const shownName = (el) => withoutIcons(clean(nameOf(el), MAX_NAME));
+const shownName = (el, role = roleOf(el)) => withoutIcons(clean(nameOf(el, role), MAX_NAME));
 const shownLabel = (el) => {
   if (!hasAttr(el, 'aria-label') && !hasAttr(el, 'aria-labelledby')) return '';
   return shownName(el);

@@ -24,7 +24,7 @@ const HTML_ROLES = {
   h4: 'heading', h5: 'heading', h6: 'heading', hgroup: 'group', hr: 'separator', html: 'document', iframe: 'iframe', ins: 'insertion',
   legend: 'legend', main: 'main', mark: 'mark', math: 'math', menu: 'list', meter: 'meter', nav: 'navigation', object: 'object', ol: 'list',
   optgroup: 'group', option: 'option', output: 'status', p: 'paragraph', progress: 'progressbar', s: 'deletion', search: 'search',
-  strong: 'strong', sub: 'subscript', sup: 'superscript', textarea: 'textbox', time: 'time', ul: 'list', video: 'video',
+  b: 'generic', div: 'generic', i: 'generic', label: 'generic', small: 'generic', span: 'generic', strong: 'strong', sub: 'subscript', sup: 'superscript', textarea: 'textbox', time: 'time', ul: 'list', video: 'video',
 };
 const INPUT_ROLES = {
   button: 'button', checkbox: 'checkbox', color: 'colorpicker', file: 'button', image: 'button', number: 'spinbutton', radio: 'radio',

@@ -30,10 +30,12 @@ function checkedState(el, tag, role) {
   return checked === 'true' ? ' checked' : checked === 'mixed' ? ' checked=mixed' : '';
 }
 
+const ARIA_STATES = '[aria-selected], [aria-pressed], [aria-expanded], [aria-current], [aria-haspopup], [aria-busy], [aria-sort]';
+
 // ariaState reads one attribute only when there is any: most elements have none.
 function ariaState(el, role) {
   let state = '';
-  if (hasAttributes.call(el)) {
+  if (matchesSelector(el, ARIA_STATES)) {
     if (attrOf(el, 'aria-selected') === 'true') state += ' selected';
     state += flag(' pressed', attrOf(el, 'aria-pressed')) + flag(' expanded', attrOf(el, 'aria-expanded'), true);
     const current = attrOf(el, 'aria-current');
@@ -99,8 +101,12 @@ function rangeState(el, tag) {
 
 const FORM_TAGS = new Set(['input', 'select', 'textarea', 'button', 'fieldset', 'option', 'optgroup']);
 
+// Elements of which limitState has something to say.
+const LIMITED = ':disabled, :focus, :user-invalid, [required], [readonly], [aria-disabled], [aria-required], [aria-readonly], [aria-invalid]';
+
 // limitState: what keeps a person from using or leaving it so.
 function limitState(el, tag) {
+  if (!matchesSelector(el, LIMITED)) return '';
   let state = '';
   const field = FORM_TAGS.has(tag);
   if (field && isDisabled(el)) state += ' disabled';

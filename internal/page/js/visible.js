@@ -157,7 +157,7 @@ function isTextShown(el, style = computedStyle(el), display = style.display, dou
   const fill = style.webkitTextFillColor;
   if (isTransparent(fill)) {
     if (style.webkitTextStrokeWidth === '0px' && style.textShadow === 'none' && !style.backgroundClip.includes('text')) return false;
-  } else if (fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
+  } else if ((doubts.backs === null || doubts.backs.has(fill)) && fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
   if (doubts.tiny && parseFloat(style.fontSize) < 1) return false;
   return display === 'inline' || !doubts.moved || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
 }
@@ -216,10 +216,11 @@ const elementsAt = method(Document.prototype, 'elementsFromPoint');
 //   hidden   visibility, content-visibility      faded  opacity      shaped  clip-path      pointed  cursor
 //   clipped  overflow                            tiny   font sizes that may be under a pixel
 //   moved    anything else that could put a box where it would not flow to, or scale it
+//   backs    colours of backgrounds, null when not all are known: text of another colour can be seen
 //
 // It is worked out anew for each call, since scripts change rules without a trace. Rules that cannot be read, animations,
 // and shadow trees and foreign markup (by the walk) leave everything in doubt.
-const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, moved: true };
+const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, moved: true, backs: null };
 const DOUBT_OF = {
   visibility: 'hidden', 'content-visibility': 'hidden', opacity: 'faded', 'clip-path': 'shaped', cursor: 'pointed', overflow: 'clipped',
   'overflow-x': 'clipped', 'overflow-y': 'clipped', 'font-size': 'tiny',
@@ -227,15 +228,17 @@ const DOUBT_OF = {
 // Properties that leave a box in its place. Their values are free; margins and font sizes are looked at.
 const UNMOVING = /^(?:display|color|gap|row-gap|column-gap|(?:min-|max-)?(?:width|height)|line-height|box-sizing|white-space.*|text-(?:align|decoration.*|transform|wrap.*)|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|font-.*|grid-template-.*|border|appearance|accent-color|user-select|resize)$/;
 // Elements whose own style, not the document's, does one of these.
-const RESTLESS = 'dialog, [popover], [hidden], [dir], [style], marquee, details';
+const RESTLESS = 'dialog, [popover], [hidden], [dir], [style], [bgcolor], [text], marquee, details, meta[name=color-scheme]';
 const MOST_RULES = 1000;
+// What the browser itself paints behind text: the page, buttons, marks.
+const BACKS = ['rgb(255, 255, 255)', 'rgb(239, 239, 239)', 'rgb(255, 255, 0)'];
 
 const allDoubts = perTurn(() => new Map());
 
 function doubtsOf(doc) {
   let doubts = allDoubts().get(doc);
   if (!doubts) {
-    doubts = { hidden: false, faded: false, shaped: false, pointed: false, clipped: false, tiny: false, moved: false, rules: 0 };
+    doubts = { hidden: false, faded: false, shaped: false, pointed: false, clipped: false, tiny: false, moved: false, backs: new Set(BACKS), rules: 0 };
     if (animationsOf(doc).length || queryAll(doc, RESTLESS).length || !sheetsOf(doc).every((sheet) => doubtSheet(doubts, sheet))) doubts = ALL_DOUBTS;
     allDoubts().set(doc, doubts);
   }
@@ -265,7 +268,13 @@ function doubtRules(doubts, rules) {
 
 function doubt(doubts, name, style) {
   if (name === 'font-size') doubts.tiny ||= !/^[1-9]\d*(?:\.\d+)?px$/.test(style.fontSize);
+  else if (name === 'background-color') noteBack(doubts, style.backgroundColor);
   else if (DOUBT_OF[name]) doubts[DOUBT_OF[name]] = true;
   else if (name.startsWith('margin')) doubts.moved ||= !/^(?:\d|auto)/.test(style.getPropertyValue(name));
   else if (!UNMOVING.test(name)) doubts.moved = true;
+}
+
+function noteBack(doubts, color) {
+  if (/^rgba?\(\d+, \d+, \d+/.test(color)) doubts.backs?.add(color);
+  else if (color !== 'transparent' && color !== 'initial') doubts.backs = null;
 }

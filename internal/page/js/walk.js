@@ -54,7 +54,8 @@ class Walk extends Lines {
     const style = computedStyle(el);
     const display = style.display;
     let doubts = context.doubts;
-    if (doubts !== ALL_DOUBTS && (!isHTML(el) || tag.includes('-') || shadowOf(el))) doubts = ALL_DOUBTS;
+    const html = isHTML(el);
+    if (doubts !== ALL_DOUBTS && (!html || tag.includes('-') || shadowOf(el) !== null)) doubts = ALL_DOUBTS;
     // An inline box flows with its line and clips nothing; one that floats is not inline any more.
     const inline = display === 'inline';
     const position = inline || !doubts.moved ? 'static' : style.position;
@@ -73,7 +74,7 @@ class Walk extends Lines {
       return;
     }
     this.nesting++;
-    this.print(el, tag, style, display, overflow, special, inner, context);
+    this.print(el, tag, html, style, display, overflow, special, inner, context);
     this.nesting--;
   }
 
@@ -91,7 +92,7 @@ class Walk extends Lines {
         if (overflow !== 'visible' && tag !== 'body') clip = outside ? NOWHERE : meet(clip, { x0: box.left, y0: box.top, x1: box.right, y1: box.bottom });
         if (position !== 'static' || (doubts.moved && display !== 'inline' && style.transform !== 'none')) floatClip = clip;
         if (outside) {
-          this.visitOutside(el, style, display, { ...context, clip, floatClip, look: whole, veiled: look < 0, crossing: true, doubts });
+          this.visitOutside(el, style, display, box, { ...context, clip, floatClip, look: whole, veiled: look < 0, crossing: true, doubts });
           return null;
         }
         crossing = !inside(clip, box);
@@ -107,24 +108,28 @@ class Walk extends Lines {
 
   // visitOutside is for an element that the view does not touch. What is in it can still reach the view, by overflowing or
   // by being put elsewhere; then it is walked through like all else, once.
-  visitOutside(el, style, display, context) {
-    if (!context.astray && !this.reaches(el, context.fixedClip)) return;
+  visitOutside(el, style, display, box, context) {
+    const view = context.fixedClip;
+    if (!context.astray && !this.reaches(el, view, context.doubts.moved || box.top < view.y1 && box.left < view.x1)) return;
     this.visitChildren(el, { ...context, astray: true, pointer: style.cursor === 'pointer' }, style, display);
   }
 
-  // reaches: does anything in node show inside clip. The engine measures all text in one go; what has no text to show, and
-  // trees in the shadow, are asked one by one.
-  reaches(node, clip) {
+  // reaches: does anything in node show inside clip. The engine measures all text at one go, and what has none to show is
+  // asked one by one; where nothing is moved, what comes after the view stays there. What is in shadow trees is not counted
+  // by either, so those are looked into by themselves.
+  reaches(node, clip, moved) {
     const own = typeOf(node) === ELEMENT ? shadowOf(node) : null;
-    if (own && this.reaches(own, clip)) return true;
+    if (own && this.reaches(own, clip, true)) return true;
     if (!firstChildOf(node)) return false;
-    this.range ??= new Range();
-    this.range.selectNodeContents(node);
-    if (touches(clip, this.range.getBoundingClientRect())) return true;
-    for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
+    if (moved) {
+      this.range ??= new Range();
+      this.range.selectNodeContents(node);
+      if (touches(clip, this.range.getBoundingClientRect())) return true;
+      for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
+    }
     for (const el of queryAll(node, '*')) {
       const root = shadowOf(el);
-      if (root && this.reaches(root, clip)) return true;
+      if (root && (this.reaches(root, clip, true) || this.reaches(el, clip, true))) return true;
     }
     return false;
   }
@@ -138,7 +143,7 @@ class Walk extends Lines {
     const cleaned = withoutIcons(clean(text, MAX_TEXT));
     if (!cleaned) return;
     if (this.caught) this.caught.push(cleaned);
-    else this.add(this.runLevel, quote(cleaned, Infinity), null, '');
+    else this.add(this.runLevel, quoteClean(cleaned), null, '');
   }
 
   // visitChildren asks whether the text of el is painted only once there is some.
