@@ -18,7 +18,8 @@ const loadPatience = 10 * time.Second
 
 // load is what is known of one document's loading.
 type load struct {
-	committed int // the clock when it was committed, 0 before
+	asked     bool // the server has been asked for it
+	committed int  // the clock when it was committed, 0 before
 	ready     bool
 	loaded    bool
 	status    int    // of HTTP, 0 when there was none
@@ -400,6 +401,9 @@ var awaited = map[network.ResourceType]bool{
 
 func (p *Page) requested(ev network.EventRequestWillBeSent) {
 	p.logs.requested(ev)
+	if ev.RequestID == network.RequestID(ev.LoaderID) {
+		p.load(ev.LoaderID).asked = true
+	}
 	if !awaited[ev.Type] || ev.RequestID == network.RequestID(ev.LoaderID) && ev.FrameID == p.main {
 		return // the tab's own document is a navigation, not a request of the page
 	}

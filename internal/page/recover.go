@@ -231,9 +231,13 @@ func (p *Page) free(ctx context.Context) (over func()) {
 			}
 			p.mu.Lock()
 			left := p.frames[p.main].loader != from
+			next := p.load(p.pending[p.main].loader)
 			p.mu.Unlock()
 			if left {
 				return
+			}
+			if next.asked && next.status == 0 {
+				continue // it is the server that takes its time; meanwhile Chromium keeps our questions back
 			}
 			bounded, cancel := context.WithTimeout(ctx, patienceAfter[NotHung])
 			hung := p.hung(bounded)

@@ -453,7 +453,8 @@ exported.at = ({ x, y, watch = false }) => {
   if (watch && el) arm(el);
   if (!hit) return null;
   const active = [...flatChain(el)].find((at) => isActive(roleOf(at)));
-  const answer = { describe: active ? describe(active) : describeCover(el), ref: refFor(active ?? el) };
+  const empty = el === documentElementOf(documentOf(el)) || el === bodyOf(documentOf(el));
+  const answer = empty ? {} : { describe: active ? describe(active) : describeCover(el), ref: refFor(active ?? el) };
   const frame = remoteFrameAt(hit);
   if (frame) answer.frame = frame;
   return answer;

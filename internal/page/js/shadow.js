@@ -6,32 +6,60 @@
 // Closed shadow roots are invisible to any page script; only the protocol sees them, at a price for each host asked. So
 // only custom elements and empty elements that take up room are worth asking, once each.
 const askedHosts = new WeakSet();
-const HOSTS = 'article:empty, aside:empty, blockquote:empty, body:empty, div:empty, footer:empty, header:empty, main:empty, nav:empty, p:empty, section:empty, span:empty, '
-  + 'h1:empty, h2:empty, h3:empty, h4:empty, h5:empty, h6:empty';
+const HOST_TAGS = new Set('article aside blockquote body div footer header main nav p section span h1 h2 h3 h4 h5 h6'.split(' '));
 let unaskedLeft = false;
 
 exported.shadowCandidates = ({ limit = 2000 } = {}) => {
   const found = [];
   unaskedLeft = false;
+  const ask = (el) => {
+    if (askedHosts.has(el)) return;
+    if (found.length < limit) {
+      askedHosts.add(el);
+      found.push(el);
+    } else unaskedLeft = true;
+  };
   const look = (root) => {
-    for (const el of queryAll(root, '*')) {
-      const tag = tagOf(el);
-      const root = openRootOf(el) ?? adoptedRoots.get(el);
-      if (root) look(root);
-      else if (tag.includes('-') ? matchesSelector(el, ':defined') && !askedHosts.has(el) : matchesSelector(el, HOSTS) && !askedHosts.has(el) && takesRoom(el)) {
-        if (found.length < limit) {
-          askedHosts.add(el);
-          found.push(el);
-        } else unaskedLeft = true;
+    for (const el of customIn(root)) if (shadowOf(el) === null && matchesSelector(el, ':defined')) ask(el);
+    for (const el of queryAll(root, ':empty, iframe, frame')) {
+      if (HOST_TAGS.has(tagOf(el))) {
+        if (!askedHosts.has(el) && shadowOf(el) === null && takesRoom(el)) ask(el);
       } else if (isFrame(el)) {
         const doc = frameDocOf(el);
         if (doc) look(doc);
       }
     }
+    eachHost(root, (_, inner) => look(inner));
   };
   look(document);
   return found;
 };
+
+// customIn finds the custom elements of a document or shadow tree. The engine looks at their names: to fetch every element
+// for that takes several times as long.
+function customIn(root) {
+  const found = [];
+  for (const top of typeOf(root) === DOCUMENT ? [root] : childElementsOf(root)) {
+    const result = evaluatePath.call(documentOf(root), CUSTOM, top, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
+    for (let i = 0; i < result.snapshotLength; i++) found.push(result.snapshotItem(i));
+  }
+  return found;
+}
+const CUSTOM = "descendant-or-self::*[contains(local-name(), '-')]";
+const evaluatePath = Document.prototype.evaluate;
+const childElementsOf = accessor(DocumentFragment.prototype, 'children');
+
+// eachHost visits the elements below node that have a shadow root we know, in order, until visit returns true; it returns
+// whether that was so. An iterator is the fastest way to fetch every element.
+function eachHost(node, visit) {
+  const elements = iterate.call(documentOf(node), node, NodeFilter.SHOW_ELEMENT);
+  for (let el = elements.nextNode(); el; el = elements.nextNode()) {
+    const root = shadowOf(el);
+    if (root !== null && el !== node && visit(el, root)) return true;
+  }
+  return false;
+}
+const iterate = Document.prototype.createNodeIterator;
 
 const takesRoom = (el) => isPainted(el) && boxesOf(el).some((box) => box.width * box.height >= 64);
 const mayHoldUnread = (el) => unaskedLeft && tagOf(el).includes('-') && !askedHosts.has(el) && !firstChildOf(el) && shadowOf(el) === null;

@@ -269,6 +269,7 @@ function doubtRules(doubts, rules) {
 function doubt(doubts, name, style) {
   if (name === 'font-size') doubts.tiny ||= !/^[1-9]\d*(?:\.\d+)?px$/.test(style.fontSize);
   else if (name === 'background-color') noteBack(doubts, style.backgroundColor);
+  else if (name === 'color-scheme') doubts.backs = null;
   else if (DOUBT_OF[name]) doubts[DOUBT_OF[name]] = true;
   else if (name.startsWith('margin')) doubts.moved ||= !/^(?:\d|auto)/.test(style.getPropertyValue(name));
   else if (!UNMOVING.test(name)) doubts.moved = true;

@@ -127,11 +127,7 @@ class Walk extends Lines {
       if (touches(clip, this.range.getBoundingClientRect())) return true;
       for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
     }
-    for (const el of queryAll(node, '*')) {
-      const root = shadowOf(el);
-      if (root && (this.reaches(root, clip, true) || this.reaches(el, clip, true))) return true;
-    }
-    return false;
+    return eachHost(node, (host, root) => this.reaches(root, clip, true) || this.reaches(host, clip, true));
   }
 
   // text collects a run of inline text; flush prints it as one line.

@@ -1,0 +1,174 @@
+package pagehand_test
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/contract"
+	"github.com/pagehand/pagehand/internal/browsertest"
+)
+
+// TestNavigateOutcomes: each way a navigation can end has words of its own, and none is a bare failure.
+func TestNavigateOutcomes(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<title>Home</title>home") })
+	mux.HandleFunc("/gone", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(410); io.WriteString(w, "gone") })
+	mux.HandleFunc("/bare", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(500) })
+	mux.HandleFunc("/nothing", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })
+	mux.HandleFunc("/file", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Disposition", "attachment; filename=a.csv")
+		io.WriteString(w, "a,b")
+	})
+	mux.HandleFunc("/moved", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/?there", 302) })
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/loop", 302) })
+	mux.HandleFunc("/empty", func(w http.ResponseWriter, r *http.Request) {
+		c, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			c.Close()
+		}
+	})
+	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="Staff"`)
+		w.WriteHeader(401)
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	secure := httptest.NewTLSServer(mux)
+	defer secure.Close()
+	secure.Config.ErrorLog = nil
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	for _, test := range []struct{ url, want string }{
+		{server.URL, "Navigated to {}/"},
+		{server.URL + "/moved", "Navigated to {}/?there"},
+		{server.URL + "/gone", "Navigated to {}/gone (HTTP 410)"},
+		{server.URL + "/bare", "Error: Navigation to {}/bare failed: the server answered with an error and no page (ERR_HTTP_RESPONSE_CODE_FAILURE)."},
+		{server.URL + "/nothing", "The server answered without content (HTTP 204); the page is unchanged."},
+		{server.URL + "/file", "The address is a download, not a page; the tab stays where it was."},
+		{server.URL + "/loop", "Error: Navigation to {}/loop failed: the server redirected too many times (ERR_TOO_MANY_REDIRECTS)."},
+		{server.URL + "/empty", "Error: Navigation to {}/empty failed: the server sent no answer (ERR_EMPTY_RESPONSE)."},
+		{"http://" + closed.Addr().String(), "Error: Navigation to http://" + closed.Addr().String() + "/ failed: the server refused the connection (ERR_CONNECTION_REFUSED)."},
+		{secure.URL, "Error: Navigation to " + secure.URL + "/ failed: the server's certificate is not valid (ERR_CERT_AUTHORITY_INVALID)."},
+		{server.URL, "Navigated to {}/"},
+	} {
+		c := call(1, "navigate", fmt.Sprintf(`{"url":%q}`, test.url))
+		// The download may be completed within its own call or later.
+		got := strings.TrimSuffix(strings.Replace(told(c, s.Do(t.Context(), c)), "download_started", "download_completed", 1), "\n(download_completed dl-1 )")
+		if want := strings.ReplaceAll(test.want, "{}", server.URL); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", test.url, got, want)
+		}
+	}
+}
+
+// TestNavigateRefusesPrivate: without a word from the operator nothing private is opened, also not through a redirect.
+func TestNavigateRefusesPrivate(t *testing.T) {
+	t.Parallel()
+	s, err := browsertest.Browser(t).NewSession(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, url := range []string{"http://127.0.0.1:8080", "localhost:3000", "http://[::1]/", "http://10.0.0.1", "http://169.254.169.254/latest", "http://0x7f.1/"} {
+		c := call(1, "navigate", fmt.Sprintf(`{"url":%q}`, url))
+		if r := s.Do(t.Context(), c); !r.IsError || !strings.Contains(told(c, r), "refused") {
+			t.Errorf("%s: %s", url, told(c, r))
+		}
+	}
+}
+
+// TestSlowLoads: what never comes is the contract's error; what comes and goes on loading is success (contract §4).
+func TestSlowLoads(t *testing.T) {
+	if os.Getenv("PAGEHAND_SLOW") == "" {
+		t.Skip("slow: make test-slow")
+	}
+	t.Parallel()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/page":
+			io.WriteString(w, `<title>Page</title><p>There</p><img src="/never">`)
+		default:
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{Timeout: 12 * time.Second})
+	if got, want := succeed(t, s, "navigate", fmt.Sprintf(`{"url":"%s/page"}`, server.URL)), "Navigated to "+server.URL+"/page\nStill loading."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := succeed(t, s, "read_page", `{}`); !strings.Contains(got, "There") {
+		t.Errorf("the page cannot be read while it loads: %q", got)
+	}
+	c := call(1, "navigate", fmt.Sprintf(`{"url":"%s/never"}`, server.URL))
+	if got, want := told(c, s.Do(t.Context(), c)), "Error: Navigation to "+server.URL+"/never timed out after 12 seconds. The page may be unavailable."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := succeed(t, s, "read_page", `{}`); !strings.Contains(got, "There") {
+		t.Errorf("after a navigation that timed out the page reads %q", got)
+	}
+}
+
+// TestCaptureShowsWhatIsThere looks at pixels: of a scrolled, very tall page with a fixed header, as a whole and zoomed into.
+func TestCaptureShowsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	// 80,000 pixels tall: bands of 100 pixels, whose green tells their number.
+	url := serveHTML(t, `<!doctype html><title>T</title><style>body{margin:0}header{position:fixed;top:0;left:0;right:0;height:50px;background:rgb(255,0,0)}
+		div{height:100px}</style><header></header><script>for (let i = 0; i < 800; i++) { const d = document.createElement('div');
+		d.style.background = 'rgb(0,' + (i % 200) + ',' + Math.floor(i / 200) + ')'; document.body.append(d) } scrollTo(0, 65000)</script>`)
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, url))
+	whole := picture(t, s, "screenshot", `{}`)
+	checkPixel(t, whole, 640, 25, color.RGBA{255, 0, 0, 255})
+	checkPixel(t, whole, 640, 150, color.RGBA{0, 51, 3, 255}) // band 651
+	checkPixel(t, whole, 640, 650, color.RGBA{0, 56, 3, 255})
+	part := picture(t, s, "zoom", `{"region":[0,100,320,280]}`)
+	if size := part.Bounds().Size(); size != image.Pt(1280, 720) {
+		t.Errorf("zoomed picture is %v", size)
+	}
+	checkPixel(t, part, 640, 100, color.RGBA{0, 51, 3, 255})
+	checkPixel(t, part, 640, 600, color.RGBA{0, 52, 3, 255})
+}
+
+func picture(t *testing.T, s *pagehand.Session, member, input string) image.Image {
+	t.Helper()
+	for _, block := range s.Do(t.Context(), call(1, member, input)).Content {
+		if b, ok := block.(contract.Image); ok {
+			img, err := png.Decode(bytes.NewReader(b.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return img
+		}
+	}
+	t.Fatalf("%s gave no picture", member)
+	return nil
+}
+
+func checkPixel(t *testing.T, img image.Image, x, y int, want color.RGBA) {
+	t.Helper()
+	if got := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA); got != want {
+		t.Errorf("pixel (%d, %d) is %v, want %v", x, y, got, want)
+	}
+}
