@@ -172,3 +172,38 @@ func checkPixel(t *testing.T, img image.Image, x, y int, want color.RGBA) {
 		t.Errorf("pixel (%d, %d) is %v, want %v", x, y, got, want)
 	}
 }
+
+// TestClickOnDeadLink: a link whose server never answers costs a bounded wait and not the page.
+func TestClickOnDeadLink(t *testing.T) {
+	if os.Getenv("PAGEHAND_SLOW") == "" {
+		t.Skip("slow: make test-slow")
+	}
+	t.Parallel()
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, `<title>Page</title><a href="/never">Never</a> <p>There</p>`)
+			return
+		}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, server.URL))
+	if got, want := succeed(t, s, "left_click", `{"target":{"type":"coordinate","x":20,"y":15}}`), "Clicked (20, 15), on link \"Never\" [ref_1].\nStill loading."; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	read := call(1, "read_page", `{}`)
+	if got, want := told(read, s.Do(t.Context(), read)), "Error: The tab is waiting for "+server.URL+"/never to answer and cannot be used meanwhile. Wait, or navigate elsewhere."; got != want && !strings.Contains(got, "There") {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, server.URL))
+	if got := succeed(t, s, "read_page", `{}`); !strings.Contains(got, "There") {
+		t.Errorf("afterwards the page reads %q", got)
+	}
+}

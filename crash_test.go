@@ -25,7 +25,7 @@ func TestProcessesKilled(t *testing.T) {
 	t.Cleanup(server.Close)
 	for _, test := range []struct{ kind, want string }{
 		{"renderer", "Error: The page in tab-1 crashed during left_click and the tab is closed. Open it again with new_tab."},
-		{"browser", "Error: The browser is not running any more."},
+		{"browser", "Error: The browser is not running any more. Call list_tabs, then open the page again."},
 	} {
 		t.Run(test.kind, func(t *testing.T) {
 			b, err := pagehand.Launch(t.Context(), nil)

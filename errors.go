@@ -48,7 +48,7 @@ func explain(member string, t *tab, patience time.Duration, err error) *ToolErro
 	case errors.Is(err, cdp.ErrDetached):
 		return &ToolError{fmt.Sprintf("%s was closed during %s. Call list_tabs to see the open tabs.", tabName(t), member), err}
 	case errors.Is(err, cdp.ErrClosed):
-		return &ToolError{"The browser is not running any more.", err}
+		return &ToolError{"The browser is not running any more. Call list_tabs, then open the page again.", err}
 	}
 	return &ToolError{member + " failed inside the browser. Read the page to see its state, then retry.", err}
 }

@@ -60,6 +60,9 @@ func say(text string) (output, error) { return output{text: text}, nil }
 func onTab[In any](name, doc string, handler func(ctx context.Context, t *tab, in In) (output, error)) Member {
 	return Member{Name: name, Doc: doc, input: *new(In), run: func(ctx context.Context, s *Session, input any) (output, error) {
 		t, err := s.tab(input.(tabChooser).chosenTab())
+		if err == nil {
+			err = s.bringToFront(ctx, t)
+		}
 		if err != nil {
 			return output{}, err
 		}

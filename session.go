@@ -91,9 +91,10 @@ type Session struct {
 	mu       sync.Mutex
 	tabs     []*tab // in the order they opened
 	active   *tab
-	fresh    []*tab // opened since the running call began
-	lastID   string // the tab that was active last, for messages when none is
-	count    int    // of tabs ever opened
+	front    map[browser.WindowID]*tab // the tab that we brought to the front of a window which several share
+	fresh    []*tab                    // opened since the running call began
+	lastID   string                    // the tab that was active last, for messages when none is
+	count    int                       // of tabs ever opened
 	closed   bool
 	arrived  chan struct{} // closed and replaced when a tab appears
 	reported contract.BrowserState
@@ -109,8 +110,9 @@ type tab struct {
 	page    *page.Page
 	cdp     *cdp.Session
 	target  target.ID
-	asked   bool // a call asked to close it
-	down    bool // left_mouse_down keeps the button down
+	asked   bool             // a call asked to close it
+	window  browser.WindowID // 0 while it is not known
+	down    bool             // left_mouse_down keeps the button down
 }
 
 // NewSession opens a session with one empty tab.
@@ -123,7 +125,7 @@ func (b *Browser) NewSession(ctx context.Context, opts *SessionOptions) (*Sessio
 
 // newSession opens a session, in the place of another unless that is nil.
 func (b *Browser) newSession(ctx context.Context, opts SessionOptions, replaced *Session) (*Session, error) {
-	s := &Session{browser: b, opts: opts, arrived: make(chan struct{}), log: b.log}
+	s := &Session{browser: b, opts: opts, arrived: make(chan struct{}), front: map[browser.WindowID]*tab{}, log: b.log}
 	if err := s.prepare(ctx); err != nil {
 		return nil, b.cause(err)
 	}
@@ -284,6 +286,11 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	cdp.On(cs, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { s.crashed(t) })
 	s.tabs = append(s.tabs, t)
 	s.fresh = append(s.fresh, t)
+	cdp.Then(s.browser.conn.Root(), browser.GetWindowForTarget, browser.GetWindowForTargetParams{TargetID: info.TargetID}, func(res browser.GetWindowForTargetResult, err error) {
+		if err == nil {
+			s.placed(t, res.WindowID)
+		}
+	})
 	for _, other := range s.tabs {
 		other.page.Opened()
 	}
@@ -298,6 +305,36 @@ func (s *Session) crashed(t *tab) {
 	}
 	cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: t.target})
 	s.lost(target.SessionID(t.cdp.ID()))
+}
+
+// placed notes which window a tab is in. A tab that a page opened shares its opener's, and which of them is in front is not told.
+func (s *Session) placed(t *tab, id browser.WindowID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.window = id
+	delete(s.front, id)
+}
+
+// bringToFront makes Chromium paint a tab that shares its window with others: only the front tab of a window is painted, and a
+// picture of another one never comes.
+func (s *Session) bringToFront(ctx context.Context, t *tab) error {
+	s.mu.Lock()
+	shared := false
+	for _, other := range s.tabs {
+		shared = shared || other != t && other.window == t.window
+	}
+	ready := !shared || s.front[t.window] == t
+	s.mu.Unlock()
+	if ready {
+		return nil
+	}
+	if err := t.page.BringToFront(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.front[t.window] = t
+	return nil
 }
 
 // lost drops a tab whose CDP session has ended: it was closed, by a call or by its page.
@@ -323,6 +360,7 @@ func (s *Session) lost(id target.SessionID) {
 func (s *Session) drop(i int) {
 	t := s.tabs[i]
 	s.tabs = slices.Delete(s.tabs, i, i+1)
+	delete(s.front, t.window)
 	if s.active == t {
 		s.active = nil
 		if len(s.tabs) > 0 {

@@ -296,7 +296,7 @@ func TestExecLinesBrowserDies(t *testing.T) {
 	}
 	first := p.browser(t)
 
-	const dead = `{"text":"Error: The browser is not running any more."}`
+	const dead = `{"text":"Error: The browser is not running any more. Call list_tabs, then open the page again."}`
 	ask(call("navigate", `{"url":"`+server.URL+`/never"}`))
 	<-asked
 	syscall.Kill(-first, syscall.SIGKILL)

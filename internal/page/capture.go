@@ -41,3 +41,9 @@ func (p *Page) Capture(ctx context.Context, region Region, scale float64) ([]byt
 	}
 	return res.Data, nil
 }
+
+// BringToFront makes the tab the one in front of its window.
+func (p *Page) BringToFront(ctx context.Context) error {
+	_, err := cdp.Call(ctx, p.session, page.BringToFront, proto.Empty{})
+	return err
+}

@@ -123,16 +123,20 @@ func (p *Page) watchLoads(s *cdp.Session) {
 	})
 }
 
-// failed records that a document's request ended without one.
+// failed records that a document's request ended without one. Chromium then commits an error page under the same loader, which ends the
+// navigation, unless it was aborted.
 func (p *Page) failed(loader proto.LoaderID, reason string) {
 	l := p.load(loader)
 	l.failure = reason
+	if reason != "net::ERR_ABORTED" {
+		return
+	}
 	for id, n := range p.pending {
 		if n.loader != loader {
 			continue
 		}
 		delete(p.pending, id)
-		if reason == "net::ERR_ABORTED" && l.status != 204 && l.status != 205 {
+		if l.status != 204 && l.status != 205 {
 			p.expect(&p.expected.download) // that is how a navigation to a download ends
 		}
 	}
@@ -187,7 +191,7 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 		return p.arrival(ctx)
 	}
 	if res.ErrorText != "" {
-		err := p.await(ctx, func() bool { return p.frames[p.main].loader == res.LoaderID || p.frames[p.main].unreachable != "" })
+		err := p.await(ctx, func() bool { return p.frames[p.main].loader == res.LoaderID })
 		return Arrival{URL: url, Failure: res.ErrorText}, err
 	}
 	if err := p.loaded(ctx, started); err != nil {

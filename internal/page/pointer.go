@@ -333,11 +333,14 @@ func (p *Page) Wheel(ctx context.Context, x, y, dx, dy float64) (moved []Scrolle
 		Moved     []Scrolled `json:"moved"`
 		Prevented bool       `json:"prevented"`
 	}
-	if err := w.call(ctx, "scrolled", &seen); err != nil && !navigated(err) {
+	if err := w.call(ctx, "scrolled", &seen, map[string]any{"dx": dx, "dy": dy}); err != nil && !navigated(err) {
 		return nil, false, err
 	}
-	_, err = sent.Wait(ctx)
-	return seen.Moved, seen.Prevented, err
+	if _, err = sent.Wait(ctx); err != nil {
+		return nil, false, err
+	}
+	// What watches for elements to come into view learns of it with the next frame.
+	return seen.Moved, seen.Prevented, p.observe(ctx, "painted")
 }
 
 // wheelWorld remembers how far everything under a point is scrolled, in the process that the wheel will reach, and gives its world.
@@ -388,5 +391,5 @@ func (p *Page) Reveal(ctx context.Context, ref string) error {
 	case !seen.InView:
 		return problemf("%s could not be scrolled into view.", ref)
 	}
-	return nil
+	return p.observe(ctx, "painted")
 }

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -72,24 +73,25 @@ func (p *Page) nameFrames(ctx context.Context, w *world) error {
 // mostShadowHosts bounds how many elements one reading asks Chromium about, at some 0.2 ms each.
 const mostShadowHosts = 2000
 
-// adoptShadows gives the library the closed shadow roots of the document: scripts cannot reach them, the protocol can.
-func (p *Page) adoptShadows(ctx context.Context, w *world) error {
+// adoptShadows gives the library the closed shadow roots of the document: scripts cannot reach them, the protocol can. It asks about
+// at most limit elements, and returns about how many it did.
+func (p *Page) adoptShadows(ctx context.Context, w *world, limit int) (int, error) {
 	list, err := cdp.Call(ctx, w.session, runtime.CallFunctionOn, runtime.CallFunctionOnParams{
 		FunctionDeclaration: `function(limit) { return pagehand(0, 'shadowCandidates', [{ limit }]).value; }`,
 		ExecutionContextID:  w.context,
-		Arguments:           []*runtime.CallArgument{{Value: fmt.Appendf(nil, "%d", mostShadowHosts)}},
+		Arguments:           []*runtime.CallArgument{{Value: fmt.Appendf(nil, "%d", limit)}},
 		ObjectGroup:         shadowGroup,
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if list.Result == nil || list.Result.ObjectID == "" || list.Result.Description == "Array(0)" {
-		return nil
+		return 0, nil
 	}
 	defer cdp.Post(w.session, runtime.ReleaseObjectGroup, runtime.ReleaseObjectGroupParams{ObjectGroup: shadowGroup})
 	items, err := cdp.Call(ctx, w.session, runtime.GetProperties, runtime.GetPropertiesParams{ObjectID: list.Result.ObjectID, OwnProperties: new(true)})
 	if err != nil {
-		return err
+		return 0, err
 	}
 	type asked struct {
 		host object
@@ -107,7 +109,7 @@ func (p *Page) adoptShadows(ctx context.Context, w *world) error {
 		res, err := h.node.Wait(ctx)
 		if err != nil {
 			if ctx.Err() != nil {
-				return err
+				return 0, err
 			}
 			continue // it went away meanwhile
 		}
@@ -117,14 +119,14 @@ func (p *Page) adoptShadows(ctx context.Context, w *world) error {
 			}
 			node, err := cdp.Call(ctx, w.session, dom.ResolveNode, dom.ResolveNodeParams{BackendNodeID: root.BackendNodeID, ExecutionContextID: w.context, ObjectGroup: shadowGroup})
 			if err != nil {
-				return err
+				return 0, err
 			}
 			if err := w.call(ctx, "adopt", nil, h.host, object{node.Object.ObjectID}); err != nil {
-				return err
+				return 0, err
 			}
 		}
 	}
-	return nil
+	return len(hosts), nil
 }
 
 const shadowGroup = "pagehand-shadow"
@@ -134,7 +136,8 @@ func (p *Page) ready(ctx context.Context, w *world) error {
 	if err := p.nameFrames(ctx, w); err != nil {
 		return err
 	}
-	return p.adoptShadows(ctx, w)
+	_, err := p.adoptShadows(ctx, w, mostShadowHosts)
+	return err
 }
 
 // Read gives the accessibility tree as text (contract §4).
@@ -147,6 +150,8 @@ func (p *Page) Read(ctx context.Context, o ReadOptions) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	ctx, stop := p.unlessHeldBack(ctx)
+	defer stop()
 	args["ref"] = n
 	text, err := p.readWorld(ctx, w, "read", args, o.Max)
 	if navigated(err) {
@@ -173,21 +178,19 @@ func (p *Page) readFrame(ctx context.Context, id proto.FrameID, function string,
 
 // reading is what the library's read and pageText answer. Where a frame of another process shows, the text has a line with a marker.
 type reading struct {
-	Stale  bool   `json:"stale"`
-	Text   string `json:"text"`
-	Note   string `json:"note"` // that something was left out
-	Frames []struct {
+	Stale   bool   `json:"stale"`
+	Unasked bool   `json:"unasked"` // there are elements that may have closed shadow trees
+	Text    string `json:"text"`
+	Note    string `json:"note"` // that something was left out
+	Frames  []struct {
 		Key      proto.FrameID `json:"key"`
 		Viewport any           `json:"viewport"` // the part of the frame that shows
 	} `json:"frames"`
 }
 
 func (p *Page) readWorld(ctx context.Context, w *world, function string, args map[string]any, max int) (string, error) {
-	if err := p.ready(ctx, w); err != nil {
-		return "", err
-	}
-	var r reading
-	if err := w.call(ctx, function, &r, args); err != nil {
+	r, err := p.callReading(ctx, w, function, args)
+	if err != nil {
 		return "", err
 	}
 	if r.Stale {
@@ -208,6 +211,36 @@ func (p *Page) readWorld(ctx context.Context, w *world, function string, args ma
 		r.Text += "\n" + r.Note
 	}
 	return cut(r.Text, max), nil
+}
+
+// callReading has the library read. A reading of the page says by itself when there may be closed shadow trees, which it
+// finds out on its way; it is asked again once the library has them, and those inside them.
+func (p *Page) callReading(ctx context.Context, w *world, function string, args map[string]any) (reading, error) {
+	if function != "read" {
+		var r reading
+		if err := p.ready(ctx, w); err != nil {
+			return r, err
+		}
+		return r, w.call(ctx, function, &r, args)
+	}
+	if err := p.nameFrames(ctx, w); err != nil {
+		return reading{}, err
+	}
+	const rounds = 4
+	left := mostShadowHosts
+	args = maps.Clone(args)
+	for round := 1; ; round++ {
+		var r reading
+		args["asked"] = left <= 0 || round == rounds
+		if err := w.call(ctx, function, &r, args); err != nil || !r.Unasked {
+			return r, err
+		}
+		asked, err := p.adoptShadows(ctx, w, left)
+		if err != nil {
+			return r, err
+		}
+		left -= asked
+	}
 }
 
 func (p *Page) readInner(ctx context.Context, id proto.FrameID, function string, args map[string]any, viewport any) (string, error) {

@@ -85,7 +85,9 @@ func (p *Page) refWorld(ref string) (*world, int, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if f := p.frames[w.frame]; f == nil || f.loader != w.loader || p.worlds[w.loader] != w {
+	// Only the document counts: one that went into the back/forward cache and came back may have got another world of ours since, in which
+	// the same library answers.
+	if f := p.frames[w.frame]; f == nil || f.loader != w.loader {
 		return nil, 0, staleRef(ref)
 	}
 	return w, n, nil

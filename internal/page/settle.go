@@ -39,7 +39,7 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 	defer cancel()
 	barrier := "observe"
 	for {
-		if err := p.observe(ctx, barrier); err != nil {
+		if err := p.pass(ctx, barrier, from); err != nil {
 			return Settled{}, err
 		}
 		p.mu.Lock()
@@ -66,6 +66,23 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 		}
 		barrier = "painted" // what was waited for shows up on the page a frame later
 	}
+}
+
+// pass puts a question to the page as a barrier. A navigation makes it needless, and Chromium may keep the question back until
+// that is over.
+func (p *Page) pass(ctx context.Context, barrier string, from Mark) error {
+	asking, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go func() {
+		if p.await(asking, func() bool { return p.movingSince(from.clock) }) == nil {
+			stop(errNavigated)
+		}
+	}()
+	err := p.observe(asking, barrier)
+	if err != nil && ctx.Err() == nil && errors.Is(context.Cause(asking), errNavigated) {
+		return nil
+	}
+	return err
 }
 
 // movingSince tells whether a navigation of the tab itself began since the clock stood there, and is not over.
@@ -130,7 +147,7 @@ func (p *Page) settled(from Mark) Settled {
 	l := p.load(p.frames[p.main].loader)
 	return Settled{
 		Navigated: l.committed > from.clock,
-		Loading:   l.committed > from.clock && !l.loaded,
+		Loading:   p.movingSince(from.clock),
 		Pending:   p.flyingSince(from.clock),
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/cdp/jsonv2"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 
+	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/internal/cdp"
 )
 
@@ -105,6 +107,8 @@ func (p *Page) inMainWorld(ctx context.Context, fn func(*world) error) error {
 
 // inFrame runs fn with our world in the frame's document, again when the document was replaced meanwhile.
 func (p *Page) inFrame(ctx context.Context, id proto.FrameID, fn func(*world) error) error {
+	ctx, stop := p.unlessHeldBack(ctx)
+	defer stop()
 	const tries = 20 // a page that reloads itself is followed for as long as the context allows, but not for ever
 	var err error
 	for range tries {
@@ -177,6 +181,8 @@ func (w *world) call(ctx context.Context, name string, out any, args ...any) err
 		}
 		params.Arguments = append(params.Arguments, a)
 	}
+	ctx, stop := w.page.unlessHeldBack(ctx)
+	defer stop()
 	res, err := cdp.Call(ctx, w.session, runtime.CallFunctionOn, params)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -199,6 +205,31 @@ func (w *world) call(ctx context.Context, name string, out any, args ...any) err
 		return fmt.Errorf("in-page %s: %w", name, err)
 	}
 	return nil
+}
+
+// unlessHeldBack ends a context, with a [Problem] as its cause, when a navigation keeps the page from answering for loadPatience.
+func (p *Page) unlessHeldBack(ctx context.Context) (context.Context, func()) {
+	asking, end := context.WithCancelCause(ctx)
+	patience := time.AfterFunc(loadPatience, func() {
+		if held := p.heldBack(); held != nil {
+			end(held)
+		}
+	})
+	return asking, func() {
+		patience.Stop()
+		end(nil)
+	}
+}
+
+// heldBack tells of a navigation whose server has not answered: until it does, Chromium keeps back what is asked of the tab. Nil when there is none.
+func (p *Page) heldBack() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, ok := p.pending[p.main]
+	if !ok || n.loader == "" {
+		return nil
+	}
+	return problemf("The tab is waiting for %s to answer and cannot be used meanwhile. Wait, or navigate elsewhere.", contract.CleanURL(n.url))
 }
 
 func argument(arg any) (*runtime.CallArgument, error) {

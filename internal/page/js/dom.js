@@ -58,6 +58,7 @@ const queryInElement = method(Element.prototype, 'querySelectorAll');
 const queryInDocument = method(Document.prototype, 'querySelectorAll');
 const queryInFragment = method(DocumentFragment.prototype, 'querySelectorAll');
 const findInElement = method(Element.prototype, 'querySelector');
+const findInDocument = method(Document.prototype, 'querySelector');
 const hostOf = accessor(ShadowRoot.prototype, 'host');
 const assignedNodesOf = method(HTMLSlotElement.prototype, 'assignedNodes');
 const defaultViewOf = accessor(Document.prototype, 'defaultView');

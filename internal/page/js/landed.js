@@ -1,7 +1,7 @@
 // What trusted input reached, and what a wheel moved.
 //
 //   landed({until, count, frame})         what the input since locate or at with watch: true reached
-//   scrollState({x, y}) and scrolled()    what a wheel at a point moved
+//   scrollState({x, y}), scrolled({dx, dy})   what a wheel at a point moved
 
 const WATCHED = ['pointerdown', 'pointerup', 'pointermove', 'mousedown', 'mousemove', 'click', 'auxclick', 'dblclick',
   'contextmenu', 'dragstart', 'drop', 'keydown', 'keyup', 'input', 'wheel'];
@@ -125,19 +125,22 @@ exported.scrollState = ({ x, y }) => {
   return { scrollers: scrollers.length, frame: remoteFrameAt(hit) };
 };
 
-// scrolled waits until the wheel has come and its movement has ended, then answers {moved: [{describe, page, dx, dy, left,
-// top, maxLeft, maxTop}], scrollers: […], prevented}: what moved, by how many CSS pixels and to where; and where those
+// scrolled waits until a wheel by so many CSS pixels has come and its movement has ended, then answers {moved: [{describe, page, dx,
+// dy, left, top, maxLeft, maxTop}], scrollers: […], prevented}: what moved, by how many CSS pixels and to where; and where those
 // under the point stand that did not move.
-exported.scrolled = async () => {
+exported.scrolled = async ({ dx, dy }) => {
   const { prevented } = await exported.landed({ until: 'wheel', frame: true });
+  // The movement is over when something has gone as far as it can. Where nothing does (a page that snaps, or that moves something
+  // else itself) it is over after a while without any: a busy machine may pause in between.
+  const whole = scrollers.some(({ before }) => wayTo(before, dx, dy) > 0);
   const position = () => scrollers.map(({ el }) => `${scrollLeftOf(el)},${scrollTopOf(el)}`).join();
   const until = performance.now() + PATIENCE;
-  let last = scrollers.map(({ before }) => `${before.left},${before.top}`).join();
-  for (let still = 0; scrollers.length && still < 2 && performance.now() < until;) {
-    const now = position();
-    still = now === last ? still + 1 : 0;
-    last = now;
+  for (let last = position(), since = performance.now(); whole && !prevented && !scrollers.some((one) => arrived(one, dx, dy));) {
     await drawn();
+    const now = position();
+    if (now !== last) since = performance.now();
+    else if (performance.now() - since > SCROLL_REST || performance.now() > until) break;
+    last = now;
   }
   const all = scrollers.filter(({ el }) => isConnected(el)).map(({ el, before }) => {
     const after = offsetsOf(el);
@@ -148,3 +151,18 @@ exported.scrolled = async () => {
   scrollers = [];
   return { moved: all.filter(moves), scrollers: all.filter((one) => !moves(one)), prevented: Boolean(prevented) };
 };
+
+// SCROLL_REST is how long nothing moves after a scroll that is over, in milliseconds.
+const SCROLL_REST = 300;
+
+// wayTo is how far a scroller at an offset can follow a wheel.
+function wayTo({ left, top, maxLeft, maxTop }, dx, dy) {
+  const room = (at, max, by) => (by < 0 ? Math.min(at, -by) : Math.min(max - at, by));
+  return Math.max(room(left, maxLeft, dx), room(top, maxTop, dy));
+}
+
+function arrived({ el, before }, dx, dy) {
+  const gone = Math.max(Math.abs(scrollLeftOf(el) - before.left), Math.abs(scrollTopOf(el) - before.top));
+  const way = wayTo(before, dx, dy);
+  return way > 0 && gone >= way - 1;
+}

@@ -24,7 +24,8 @@ function describe(el) {
   return `${role === 'generic' || role === 'none' ? tagOf(el) : role}${name ? ' ' + quote(name) : ''} [${refName(el)}]`;
 }
 
-const nameOf = (el, role = roleOf(el)) => trimmed(computeName(el, { depth: 0, visited: new Set(), referenced: false, hidden: false }, role));
+// A walk passes on that el is painted.
+const nameOf = (el, role = roleOf(el), painted = false) => trimmed(computeName(el, { depth: 0, visited: new Set(), referenced: false, hidden: false, painted }, role));
 
 // Only ASCII white space folds: a no-break space belongs to the name.
 const UNFOLDED = /[\t\n\r\f]| {2}/;
@@ -56,7 +57,8 @@ function computeName(el, way, role = roleOf(el)) {
   const native = role === 'none' && way.depth === 0 ? '' : nativeName(el, way);
   if (native) return native;
   if (way.depth > 0 || NAMED_BY_CONTENT.has(role) || isNamedByTag(el)) {
-    const content = way.depth > 0 || isShownToNames(el) ? contentOf(el, way) : '';
+    const shown = way.depth > 0 || (way.painted ? attrOf(el, 'aria-hidden') !== 'true' : isShownToNames(el));
+    const content = shown ? contentOf(el, way) : '';
     if (way.depth > 0 ? content : trimmed(content)) return content;
   }
   if (way.depth === 0 || !isPhrase(role)) return tooltipOf(el, way);

@@ -1,10 +1,11 @@
 // read_page: one walk over the flat tree that prints what is painted, one line per element or run of text.
 //
-//   exported.read({filter, depth, ref, max, viewport}) → {text, cut, note, frames, page} or {stale: true}
+//   exported.read({filter, depth, ref, max, viewport, asked}) → {text, cut, note, frames, page}, {stale: true} or {unasked: true}
 //     filter    '' touching the viewport, 'interactive' the same without text, 'all' the whole page
 //     depth     levels of lines, default 15        ref  only this element and what is in it
 //     max       code points, 0 = no limit; text and note together stay under it, cut between two lines
 //     viewport  {x0, y0, x1, y1} of this document that the parent shows, for a frame in a process of its own
+//     asked     read although there are elements that may have closed shadow trees; otherwise unasked tells that there are
 //     text      lines, one space of indentation per level; a line of only \u0001frame:KEY\u0001 stands for the lines of a
 //               frame in another process, told in frames: [{key, indent, depth, viewport}]
 //     cut, note the limit was met; the sentence that says so, '' when nothing was left out (Go puts it on a line of its own)
@@ -46,7 +47,8 @@ const ACTIVE_SELECTOR = 'a[href], button, input, select, textarea, summary, ifra
 const STRUCTURE_SELECTOR = ACTIVE_SELECTOR + ', table, ul, ol, h1, h2, h3, h4, h5, h6';
 const RICH_SELECTOR = STRUCTURE_SELECTOR + ', [aria-label], img, svg, video, canvas';
 
-function readPage({ filter = '', depth = 15, ref = '', max = 0, viewport = null }) {
+function readPage({ filter = '', depth = 15, ref = '', max = 0, viewport = null, asked = false }) {
+  if (!asked && shadowScan().unasked.length) return { unasked: true };
   const scope = ref ? elementFor(ref) : null;
   if (ref && !scope) return { stale: true };
   const reader = new Reader(max, depth);
@@ -79,7 +81,6 @@ class Reader extends Walk {
     this.frames = [];
     // The inline element that was walked through last.
     this.passed = null;
-    this.passedStyle = null;
   }
 
   // visitHiddenControl keeps a native control that is hidden behind its visible label (FR-016), and one that lies
@@ -101,9 +102,12 @@ class Reader extends Walk {
     const role = special || !html ? roleOf(el) : htmlRole(el, tag);
     const editable = special && isEditable(el);
     if (role === 'option' && closestOf(el, 'select')) this.printOption(el, inner);
-    else if (isActive(role) || editable) this.printActive(el, tag, isActive(role) ? role : 'textbox', inner, context);
+    else if (isActive(role) || editable) {
+      if (isPutAway(el, inner)) this.visitHiddenControl(el, tag, context);
+      else this.printActive(el, tag, isActive(role) ? role : 'textbox', inner, context);
+    }
     else if (isFrame(el)) this.printFrame(el, inner, context);
-    else if (this.isClickable(el, tag, role, special, inner, context)) this.printClickable(el, role, inner, context);
+    else if (this.isClickable(el, tag, role, special, inner, context) && !isPutAway(el, inner)) this.printClickable(el, role, inner, context);
     else if (context.quiet) this.visitChildren(el, inner, style, display);
     else if (role === 'row') this.printRow(el, inner, context);
     else if (role === 'image' || LEAF_TAGS.has(tag)) this.printPicture(el, tag, role, inner, context);
@@ -115,7 +119,7 @@ class Reader extends Walk {
   // printActive: what a person operates. Its text is its name, so of its children only what can be operated itself.
   printActive(el, tag, role, inner, context) {
     this.flush();
-    let name = shownName(el, role);
+    let name = shownName(el, role, true);
     let from = '';
     if (!name) {
       const derived = derivedName(el);
@@ -195,7 +199,7 @@ class Reader extends Walk {
 
   printContainer(el, role, overflow, inner, context) {
     this.flush();
-    const name = shownName(el, role);
+    const name = shownName(el, role, true);
     this.nest(el, role, name, containerState(el, role, overflow), inner, context, false);
   }
 
@@ -257,10 +261,7 @@ class Reader extends Walk {
       return;
     }
     if (display === 'inline') {
-      if (this.run && this.hasGapBefore(el, style)) this.run += ' ';
-      this.visitChildren(el, inner, style, display);
-      this.passed = el;
-      this.passedStyle = style;
+      this.passInline(el, tag, style, display, inner);
     } else if (isBlock(display)) {
       this.flush();
       this.visitChildren(el, inner, style, display);
@@ -272,14 +273,20 @@ class Reader extends Walk {
     }
   }
 
-  // hasGapBefore: two inline elements without white space between them still read as two words when they are set apart.
-  hasGapBefore(el, style) {
-    if (this.run.endsWith(' ') || this.run.endsWith('\n')) return false;
-    const before = previousSiblingOf(el);
-    if (!before || typeOf(before) !== ELEMENT) return false;
-    if (style.paddingLeft !== '0px' || style.marginLeft !== '0px') return true;
-    const styleBefore = before === this.passed ? this.passedStyle : computedStyle(before);
-    return styleBefore.paddingRight !== '0px' || styleBefore.marginRight !== '0px';
+  // passInline walks through an inline element. Two of them without white space in between still read as two words when they
+  // are set apart; in a row of the same, each stands apart from the one before as the first two did.
+  passInline(el, tag, style, display, inner) {
+    let gap = null;
+    const before = this.run && !/\s$/.test(this.run) ? previousSiblingOf(el) : null;
+    if (before && typeOf(before) === ELEMENT) {
+      const known = this.passed?.el === before ? this.passed : null;
+      const alike = known !== null && known.tag === tag && attrOf(before, 'class') === attrOf(el, 'class');
+      gap = (alike ? known.gap : null) ?? isSetApart(known?.style ?? computedStyle(before), style);
+      if (gap) this.run += ' ';
+      if (!alike) gap = null;
+    }
+    this.visitChildren(el, inner, style, display);
+    this.passed = { el, tag, style, gap };
   }
 
   // isToldByParent: a legend or caption that names what it stands in.
@@ -421,6 +428,7 @@ const deeper = (context) => ({ ...context, level: context.level + 1 });
 const freshWay = () => ({ depth: 1, visited: new Set(), referenced: false, hidden: false });
 const inertState = (context) => (context.inert && !context.inertTold ? ' inert' : '');
 const isBlock = (display) => !display.startsWith('inline') && display !== 'contents' && !display.startsWith('ruby');
+const isSetApart = (before, after) => after.paddingLeft !== '0px' || after.marginLeft !== '0px' || before.paddingRight !== '0px' || before.marginRight !== '0px';
 const previousSiblingOf = accessor(Node.prototype, 'previousSibling');
 
 const holds = (el, selector) => shadowOf(el) !== null || (firstElementChildOf(el) !== null && findInElement(el, selector) !== null);
@@ -429,10 +437,12 @@ const holdsStructure = (el) => holds(el, STRUCTURE_SELECTOR);
 const holdsMore = (el) => holds(el, RICH_SELECTOR);
 const holdsText = (el) => findInElement(el, 'text, a, foreignObject') !== null;
 const holdsAnything = (el) => firstElementChildOf(el) !== null || shadowOf(el) !== null || textContentOf(el).trim() !== '';
+// isPutAway: moved off the page or scaled to nothing.
+const isPutAway = (el, context) => context.doubts.moved && !isControlWithinReach(el);
 const isClickableCell = (el) => hasTabindex(el) || hasAttr(el, 'onclick') || listening.has(el);
 // shownName drops private-use characters: icon fonts put pictures there that mean nothing as text.
 const withoutIcons = (text) => (/[\ue000-\uf8ff]/.test(text) ? text.replace(/[\ue000-\uf8ff]/g, '').trim() : text);
-const shownName = (el, role = roleOf(el)) => withoutIcons(clean(nameOf(el, role), MAX_NAME));
+const shownName = (el, role = roleOf(el), painted = false) => withoutIcons(clean(nameOf(el, role, painted), MAX_NAME));
 const shownLabel = (el) => {
   if (!hasAttr(el, 'aria-label') && !hasAttr(el, 'aria-labelledby')) return '';
   return shownName(el);
@@ -472,7 +482,7 @@ function originOf(el, src) {
 
 // frameClip is the part of a frame's own viewport that shows, in the frame's coordinates.
 function frameClip(el, box, clip) {
-  const scaleX = box.width / offsetWidthOf(el) || 1, scaleY = box.height / offsetHeightOf(el) || 1;
+  const scaleX = box.width / layoutWidthOf(el) || 1, scaleY = box.height / layoutHeightOf(el) || 1;
   const style = computedStyle(el);
   const left = box.left + (clientLeftOf(el) + parseFloat(style.paddingLeft)) * scaleX;
   const top = box.top + (clientTopOf(el) + parseFloat(style.paddingTop)) * scaleY;
@@ -480,7 +490,5 @@ function frameClip(el, box, clip) {
   return meet({ x0: 0, y0: 0, x1: width, y1: height },
     { x0: (clip.x0 - left) / scaleX, y0: (clip.y0 - top) / scaleY, x1: (clip.x1 - left) / scaleX, y1: (clip.y1 - top) / scaleY });
 }
-const offsetWidthOf = accessor(HTMLElement.prototype, 'offsetWidth');
-const offsetHeightOf = accessor(HTMLElement.prototype, 'offsetHeight');
 const clientLeftOf = accessor(Element.prototype, 'clientLeft');
 const clientTopOf = accessor(Element.prototype, 'clientTop');

@@ -1,6 +1,8 @@
 // Hosts of closed shadow roots.
 //
 //   exported.shadowCandidates({limit}) → elements that may have one, for Go to look up and adopt; asked for once each
+//   shadowScan()                         { unasked: those elements, hosts: is there any shadow tree that we know }
+//   eachHost(node, visit)                elements below node with a shadow tree that we know
 //   mayHoldUnread(el)                    a custom element that was over the limit and shows nothing we can read
 
 // Closed shadow roots are invisible to any page script; only the protocol sees them, at a price for each host asked. So
@@ -10,30 +12,38 @@ const HOST_TAGS = new Set('article aside blockquote body div footer header main 
 let unaskedLeft = false;
 
 exported.shadowCandidates = ({ limit = 2000 } = {}) => {
-  const found = [];
-  unaskedLeft = false;
-  const ask = (el) => {
-    if (askedHosts.has(el)) return;
-    if (found.length < limit) {
-      askedHosts.add(el);
-      found.push(el);
-    } else unaskedLeft = true;
-  };
-  const look = (root) => {
-    for (const el of customIn(root)) if (shadowOf(el) === null && matchesSelector(el, ':defined')) ask(el);
-    for (const el of queryAll(root, ':empty, iframe, frame')) {
-      if (HOST_TAGS.has(tagOf(el))) {
-        if (!askedHosts.has(el) && shadowOf(el) === null && takesRoom(el)) ask(el);
-      } else if (isFrame(el)) {
-        const doc = frameDocOf(el);
-        if (doc) look(doc);
-      }
-    }
-    eachHost(root, (_, inner) => look(inner));
-  };
-  look(document);
+  const { unasked } = shadowScan();
+  const found = unasked.slice(0, limit);
+  unaskedLeft = unasked.length > limit;
+  for (const el of found) askedHosts.add(el);
   return found;
 };
+
+// shadowScan tells which elements are still to be asked about, and whether any has a shadow tree that we know.
+const shadowScan = perTurn(() => {
+  const scan = { unasked: [], hosts: false };
+  scanShadows(document, scan);
+  return scan;
+});
+
+function scanShadows(root, scan) {
+  for (const el of customIn(root)) {
+    if (!askedHosts.has(el) && shadowOf(el) === null && matchesSelector(el, ':defined')) scan.unasked.push(el);
+  }
+  for (const el of queryAll(root, ':empty, iframe, frame')) {
+    if (HOST_TAGS.has(tagOf(el))) {
+      if (!askedHosts.has(el) && shadowOf(el) === null && takesRoom(el)) scan.unasked.push(el);
+    } else if (isFrame(el)) {
+      const doc = frameDocOf(el);
+      if (doc) scanShadows(doc, scan);
+    }
+  }
+  eachHost(root, (_, inner) => {
+    scan.hosts = true;
+    scanShadows(inner, scan);
+    return false;
+  });
+}
 
 // customIn finds the custom elements of a document or shadow tree. The engine looks at their names: to fetch every element
 // for that takes several times as long.

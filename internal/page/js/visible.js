@@ -99,20 +99,25 @@ function isOutOfReach(box, fixed, el) {
   return !isScrolledAway(el, right <= 0, bottom <= 0);
 }
 
-// isWithinReach: el takes up room, and not before the beginning of its document, by whatever means it got there.
+// isWithinReach: what el contains takes up room, and not before the beginning of its document, by whatever means it got there.
 function isWithinReach(el) {
   const box = boxOf(el);
-  if (box.width === 0 || box.height === 0) return !isCollapsed(el);
-  return box.left >= 0 && box.top >= 0 ? true : !isOutOfReach(box, false, el);
-}
-
-// isCollapsed tells text scaled to nothing from a box without height that its text overflows.
-function isCollapsed(el) {
+  if (box.width > 0 && box.height > 0 && box.left >= 0 && box.top >= 0) return true;
+  // Its text need not be where the box is: a box without height is overflown, a margin can widen one to the left.
   const range = new Range();
   range.selectNodeContents(el);
-  const box = range.getBoundingClientRect();
-  return box.width === 0 || box.height === 0;
+  const content = range.getBoundingClientRect();
+  return content.width > 0 && content.height > 0 && !isOutOfReach(content, false, el);
 }
+
+// isControlWithinReach is the same for what need not have text: only a box that was scaled to nothing is not there.
+function isControlWithinReach(el) {
+  const box = boxOf(el);
+  if (box.width === 0 || box.height === 0) return !isHTML(el) || layoutWidthOf(el) === 0 || layoutHeightOf(el) === 0;
+  return (box.left >= 0 && box.top >= 0) || !isOutOfReach(box, false, el);
+}
+const layoutWidthOf = accessor(HTMLElement.prototype, 'offsetWidth');
+const layoutHeightOf = accessor(HTMLElement.prototype, 'offsetHeight');
 
 function isScrolledAway(el, left, up) {
   for (let at = flatParentOf(el); at && typeOf(at) !== DOCUMENT; at = flatParentOf(at)) {
@@ -154,10 +159,12 @@ const scrollLeftOf = accessor(Element.prototype, 'scrollLeft');
 
 // isTextShown tells whether text directly inside el is painted. The element itself is already known to be.
 function isTextShown(el, style = computedStyle(el), display = style.display, doubts = ALL_DOUBTS) {
-  const fill = style.webkitTextFillColor;
-  if (isTransparent(fill)) {
-    if (style.webkitTextStrokeWidth === '0px' && style.textShadow === 'none' && !style.backgroundClip.includes('text')) return false;
-  } else if ((doubts.backs === null || doubts.backs.has(fill)) && fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
+  if (doubts.blended) {
+    const fill = style.webkitTextFillColor;
+    if (isTransparent(fill)) {
+      if (style.webkitTextStrokeWidth === '0px' && style.textShadow === 'none' && !style.backgroundClip.includes('text')) return false;
+    } else if (fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
+  }
   if (doubts.tiny && parseFloat(style.fontSize) < 1) return false;
   return display === 'inline' || !doubts.moved || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
 }
@@ -214,68 +221,93 @@ const elementsAt = method(Document.prototype, 'elementsFromPoint');
 // at once, where asking each element takes a microsecond for each property:
 //
 //   hidden   visibility, content-visibility      faded  opacity      shaped  clip-path      pointed  cursor
-//   clipped  overflow                            tiny   font sizes that may be under a pixel
+//   clipped  overflow, or a size of nothing      tiny   font sizes that may be under a pixel
+//   blended  text that may be in the colour of what is behind it
 //   moved    anything else that could put a box where it would not flow to, or scale it
-//   backs    colours of backgrounds, null when not all are known: text of another colour can be seen
 //
 // It is worked out anew for each call, since scripts change rules without a trace. Rules that cannot be read, animations,
-// and shadow trees and foreign markup (by the walk) leave everything in doubt.
-const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, moved: true, backs: null };
-const DOUBT_OF = {
-  visibility: 'hidden', 'content-visibility': 'hidden', opacity: 'faded', 'clip-path': 'shaped', cursor: 'pointed', overflow: 'clipped',
-  'overflow-x': 'clipped', 'overflow-y': 'clipped', 'font-size': 'tiny',
-};
-// Properties that leave a box in its place. Their values are free; margins and font sizes are looked at.
-const UNMOVING = /^(?:display|color|gap|row-gap|column-gap|(?:min-|max-)?(?:width|height)|line-height|box-sizing|white-space.*|text-(?:align|decoration.*|transform|wrap.*)|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|font-.*|grid-template-.*|border|appearance|accent-color|user-select|resize)$/;
-// Elements whose own style, not the document's, does one of these.
-const RESTLESS = 'dialog, [popover], [hidden], [dir], [style], [bgcolor], [text], marquee, details, meta[name=color-scheme]';
+// style attributes and the like leave everything in doubt, and so do shadow trees and foreign markup (see Walk.visit).
+const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, blended: true, moved: true };
+const RESTLESS = '[style], [hidden], [dir], [popover], [bgcolor], [text]';
+const RESTLESS_TAGS = ['dialog', 'details', 'marquee', 'font'];
 const MOST_RULES = 1000;
-// What the browser itself paints behind text: the page, buttons, marks.
-const BACKS = ['rgb(255, 255, 255)', 'rgb(239, 239, 239)', 'rgb(255, 255, 0)'];
+// What the browser itself paints behind text, and text in.
+const OWN_BACKS = ['rgb(255, 255, 255)', 'rgb(239, 239, 239)', 'rgb(255, 255, 0)'];
+const OWN_INKS = ['rgb(0, 0, 0)', 'rgb(0, 0, 238)', 'rgb(85, 26, 139)', 'rgb(255, 0, 0)', 'rgb(109, 109, 109)'];
+// Properties that leave a box where it flows to and to be seen there.
+const UNMOVING = /^(?:display|gap|row-gap|column-gap|line-height|box-sizing|white-space.*|word-break|overflow-wrap|hyphens|text-(?:align|decoration.*|transform|wrap.*)|content|counter-.*|transition.*|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|font-.*|grid-template-.*|appearance|accent-color|caret-color|user-select|resize)$/;
+const SIZES = /^(?:min-|max-)?(?:width|height|inline-size|block-size)$/;
 
 const allDoubts = perTurn(() => new Map());
 
 function doubtsOf(doc) {
   let doubts = allDoubts().get(doc);
   if (!doubts) {
-    doubts = { hidden: false, faded: false, shaped: false, pointed: false, clipped: false, tiny: false, moved: false, backs: new Set(BACKS), rules: 0 };
-    if (animationsOf(doc).length || queryAll(doc, RESTLESS).length || !sheetsOf(doc).every((sheet) => doubtSheet(doubts, sheet))) doubts = ALL_DOUBTS;
+    const rules = new RuleReader();
+    const restless = animationsOf(doc).length > 0 || RESTLESS_TAGS.some((tag) => elementsNamed(doc, tag).length > 0)
+      || findInDocument(doc, RESTLESS) !== null || elementsNamed(doc, 'meta').namedItem('color-scheme') !== null;
+    doubts = restless || !sheetsOf(doc).every((sheet) => rules.readSheet(sheet)) ? ALL_DOUBTS : rules.doubts();
     allDoubts().set(doc, doubts);
   }
   return doubts;
 }
 
 const animationsOf = method(Document.prototype, 'getAnimations');
+const elementsNamed = method(Document.prototype, 'getElementsByTagName');
 
-// doubtSheet notes what the rules of a sheet make worth asking, false when that cannot be told.
-function doubtSheet(doubts, sheet) {
-  try {
-    return doubtRules(doubts, sheet.cssRules);
-  } catch {
-    return false; // of another origin
+class RuleReader {
+  constructor() {
+    this.found = { hidden: false, faded: false, shaped: false, pointed: false, clipped: false, tiny: false, blended: false, moved: false };
+    this.backs = new Set(OWN_BACKS);
+    this.inks = OWN_INKS.slice();
+    this.count = 0;
   }
-}
 
-function doubtRules(doubts, rules) {
-  for (const rule of rules) {
-    if (++doubts.rules > MOST_RULES) return false;
-    if (rule.styleSheet && !doubtSheet(doubts, rule.styleSheet)) return false;
-    if (rule.style && !(rule instanceof CSSFontFaceRule)) for (const name of rule.style) doubt(doubts, name, rule.style);
-    if (rule.cssRules && !(rule instanceof CSSKeyframesRule) && !doubtRules(doubts, rule.cssRules)) return false;
+  doubts() {
+    return { ...this.found, blended: this.found.blended || this.inks.some((ink) => this.backs.has(ink)) };
   }
-  return true;
-}
 
-function doubt(doubts, name, style) {
-  if (name === 'font-size') doubts.tiny ||= !/^[1-9]\d*(?:\.\d+)?px$/.test(style.fontSize);
-  else if (name === 'background-color') noteBack(doubts, style.backgroundColor);
-  else if (name === 'color-scheme') doubts.backs = null;
-  else if (DOUBT_OF[name]) doubts[DOUBT_OF[name]] = true;
-  else if (name.startsWith('margin')) doubts.moved ||= !/^(?:\d|auto)/.test(style.getPropertyValue(name));
-  else if (!UNMOVING.test(name)) doubts.moved = true;
-}
+  // readSheet is false when a sheet cannot be judged.
+  readSheet(sheet) {
+    try {
+      return this.readRules(sheet.cssRules);
+    } catch {
+      return false; // of another origin
+    }
+  }
 
-function noteBack(doubts, color) {
-  if (/^rgba?\(\d+, \d+, \d+/.test(color)) doubts.backs?.add(color);
-  else if (color !== 'transparent' && color !== 'initial') doubts.backs = null;
+  readRules(rules) {
+    for (const rule of rules) {
+      if (++this.count > MOST_RULES) return false;
+      if (rule.styleSheet && !this.readSheet(rule.styleSheet)) return false;
+      if (rule instanceof CSSFontFaceRule || rule instanceof CSSKeyframesRule) continue;
+      const { style } = rule;
+      if (style) for (const name of style) this.readDeclaration(name, style.getPropertyValue(name));
+      if (rule.cssRules && !this.readRules(rule.cssRules)) return false;
+    }
+    return true;
+  }
+
+  readDeclaration(name, value) {
+    const { found } = this;
+    switch (name) {
+      case 'visibility': case 'content-visibility': found.hidden = true; return;
+      case 'opacity': found.faded = true; return;
+      case 'clip-path': found.shaped = true; return;
+      case 'cursor': found.pointed = true; return;
+      case 'overflow': case 'overflow-x': case 'overflow-y': found.clipped = true; return;
+      case 'font-size': found.tiny ||= !/^[1-9]\d*(?:\.\d+)?px$/.test(value); return;
+      case 'color': case 'background-color': this.readColor(name, value); return;
+      default:
+    }
+    if (SIZES.test(name)) found.clipped ||= !/^(?:auto|none|[2-9]|[1-9]\d)/.test(value);
+    else if (name.startsWith('margin')) found.moved ||= !/^(?:\d|auto)/.test(value);
+    else if (!UNMOVING.test(name)) found.moved = found.blended = true;
+  }
+
+  readColor(name, value) {
+    if (!/^rgb\(\d+, \d+, \d+\)$/.test(value)) this.found.blended ||= name === 'color' || !/^(?:initial|transparent)$/.test(value);
+    else if (name === 'color') this.inks.push(value);
+    else this.backs.add(value);
+  }
 }

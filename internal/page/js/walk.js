@@ -14,8 +14,6 @@ const MAX_NESTING = 700;
 const UNREAD_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 'meta', 'link', 'title', 'source', 'track', 'param', 'datalist', 'col', 'colgroup']);
 // Attributes that change what an element is.
 const SPECIAL = '[role], [tabindex], [onclick], [contenteditable], [aria-label], [inert]';
-// Whose own style may make them scroll or clip.
-const SCROLLING_TAGS = new Set(['input', 'textarea', 'select', 'iframe']);
 // What a reading shows without any text in it.
 const WORDLESS = ':empty, input, select, textarea, button, img, picture, svg, video, audio, canvas, iframe, object, progress, meter, [role], [tabindex], [onclick], [aria-label]';
 // Something other than white space.
@@ -59,7 +57,7 @@ class Walk extends Lines {
     // An inline box flows with its line and clips nothing; one that floats is not inline any more.
     const inline = display === 'inline';
     const position = inline || !doubts.moved ? 'static' : style.position;
-    const overflow = inline || !doubts.clipped && !SCROLLING_TAGS.has(tag) ? 'visible' : style.overflow;
+    const overflow = inline || !doubts.clipped ? 'visible' : style.overflow;
     const look = lookUnder(el, context.look, style, display, position, overflow, doubts);
     if (look === 0) {
       this.visitHiddenControl(el, tag, context);
@@ -127,7 +125,7 @@ class Walk extends Lines {
       if (touches(clip, this.range.getBoundingClientRect())) return true;
       for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
     }
-    return eachHost(node, (host, root) => this.reaches(root, clip, true) || this.reaches(host, clip, true));
+    return shadowScan().hosts && eachHost(node, (host, root) => this.reaches(root, clip, true) || this.reaches(host, clip, true));
   }
 
   // text collects a run of inline text; flush prints it as one line.
