@@ -65,7 +65,7 @@ func (s *Session) Do(ctx context.Context, c Call) Result {
 			te = explain(c.Name, nil, s.opts.Timeout, err)
 		}
 		s.log.LogAttrs(ctx, slog.LevelInfo, "call failed", slog.String("member", c.Name), slog.String("error", te.Message), slog.Any("cause", te.Err), slog.Duration("took", time.Since(started)))
-		return failure(c, "Error: "+te.Message)
+		return failure(c, "Error: "+contract.CleanField(te.Message))
 	}
 	s.log.LogAttrs(ctx, slog.LevelDebug, "call done", slog.String("member", c.Name), slog.Duration("took", time.Since(started)))
 	return s.result(c, m, out)
@@ -139,11 +139,11 @@ func (s *Session) result(c Call, m Member, out output) Result {
 		r.Content = []contract.Block{state}
 		return r
 	}
+	if m.Name == "screenshot" && changed {
+		out.text = "Screenshot captured."
+	}
 	text := strings.Join(append([]string{out.text}, s.takeRemarks()...), "\n")
 	text = strings.Trim(text, "\n")
-	if text == "" && out.image != nil && changed {
-		text = "Screenshot captured."
-	}
 	if out.image != nil {
 		r.Content = append(r.Content, contract.Image{MediaType: "image/png", Data: out.image})
 	}

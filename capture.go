@@ -20,9 +20,17 @@ func (s *Session) Frame() Size {
 	return Size{w, h}
 }
 
-// frameScale is how many frame pixels one CSS pixel takes; at most 1.
+// frameScale is how many frame pixels one CSS pixel takes; at most 1. The longer side tells it exactly, the shorter one is
+// rounded to whole pixels.
 func (s *Session) frameScale() float64 {
-	return float64(s.Frame().Width) / float64(s.opts.Viewport.Width)
+	f, v := s.Frame(), s.opts.Viewport
+	return float64(max(f.Width, f.Height)) / float64(max(v.Width, v.Height))
+}
+
+// perPixel is how many CSS pixels one frame pixel stands for, along each side.
+func (s *Session) perPixel() (x, y float64) {
+	f, v := s.Frame(), s.opts.Viewport
+	return float64(v.Width) / float64(f.Width), float64(v.Height) / float64(f.Height)
 }
 
 // toViewport turns a coordinate of the model's into CSS pixels of the viewport.
@@ -31,12 +39,9 @@ func (s *Session) toViewport(t Target) (x, y float64, err error) {
 	if t.X < 0 || t.X >= f.Width || t.Y < 0 || t.Y >= f.Height {
 		return 0, 0, toolErrorf("(%d, %d) is outside the viewport: x must be from 0 to %d and y from 0 to %d.", t.X, t.Y, f.Width-1, f.Height-1)
 	}
-	if f == s.opts.Viewport {
-		return float64(t.X), float64(t.Y), nil
-	}
 	// The middle of a frame pixel is the middle of the viewport pixels it stands for.
-	scale := s.frameScale()
-	return (float64(t.X)+0.5)/scale - 0.5, (float64(t.Y)+0.5)/scale - 0.5, nil
+	perX, perY := s.perPixel()
+	return (float64(t.X)+0.5)*perX - 0.5, (float64(t.Y)+0.5)*perY - 0.5, nil
 }
 
 func screenshot(ctx context.Context, t *tab, _ tabInput) (output, error) {
@@ -83,10 +88,10 @@ func zoom(ctx context.Context, t *tab, in zoomInput) (output, error) {
 	if r[0] < 0 || r[1] < 0 || r[2] > f.Width || r[3] > f.Height || r[0] >= r[2] || r[1] >= r[3] {
 		return output{}, toolErrorf("region must lie inside the viewport with x0 < x1 and y0 < y1: x from 0 to %d, y from 0 to %d; got [%d, %d, %d, %d].", f.Width, f.Height, r[0], r[1], r[2], r[3])
 	}
-	scale := s.frameScale()
+	perX, perY := s.perPixel()
 	view := page.Region{
-		X: float64(r[0]) / scale, Y: float64(r[1]) / scale,
-		Width: float64(r[2]-r[0]) / scale, Height: float64(r[3]-r[1]) / scale,
+		X: float64(r[0]) * perX, Y: float64(r[1]) * perY,
+		Width: float64(r[2]-r[0]) * perX, Height: float64(r[3]-r[1]) * perY,
 	}
 	image, err := t.page.Capture(ctx, view, min(float64(f.Width)/view.Width, float64(f.Height)/view.Height))
 	if err != nil {

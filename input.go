@@ -16,6 +16,7 @@ import (
 //
 //	json:"scroll_amount"   the field's name on the wire
 //	need:"true"            it must be given
+//	empty:"true"           a text that may be empty; of others, an empty one would be mistaken for none
 //	min:"1" max:"10"       bounds of a number, inclusive
 //	default:"3"            the value when it is left out
 //	enum:"up,down"         the texts allowed
@@ -134,7 +135,7 @@ func (f inputField) decode(into reflect.Value, raw json.RawMessage) error {
 		if enum := f.tag.Get("enum"); enum != "" && !slices.Contains(strings.Split(enum, ","), s) {
 			return toolErrorf("%s must be one of %s, not %s.", f.name, strings.ReplaceAll(enum, ",", ", "), shown(raw))
 		}
-		if f.tag.Get("need") == "true" && s == "" {
+		if s == "" && f.tag.Get("empty") != "true" {
 			return toolErrorf("%s must not be empty.", f.name)
 		}
 		into.SetString(s)
@@ -154,9 +155,13 @@ func (f inputField) decode(into reflect.Value, raw json.RawMessage) error {
 		into.SetFloat(n)
 		return nil
 	case reflect.Slice:
-		var list []string
-		if json.Unmarshal(raw, &list) != nil {
+		var given []*string
+		if json.Unmarshal(raw, &given) != nil || slices.Contains(given, nil) {
 			return toolErrorf("%s must be a list of strings, not %s.", f.name, shown(raw))
+		}
+		list := make([]string, len(given))
+		for i, s := range given {
+			list[i] = *s
 		}
 		into.Set(reflect.ValueOf(list))
 		return nil
@@ -164,16 +169,16 @@ func (f inputField) decode(into reflect.Value, raw json.RawMessage) error {
 	panic("pagehand: input field " + f.name + " has a type the decoder does not know")
 }
 
-// wholeNumber reads a JSON number without a fraction. 5.0 and 5e0 are whole.
+// wholeNumber reads a JSON number without a fraction. 5.0 and 5e0 are whole; null is no number.
 func wholeNumber(raw json.RawMessage) (int, error) {
-	var n float64
+	var n *float64
 	if err := json.Unmarshal(raw, &n); err != nil {
 		return 0, err
 	}
-	if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
+	if n == nil || *n != math.Trunc(*n) || math.Abs(*n) > 1<<53 {
 		return 0, fmt.Errorf("%s is not an integer", raw)
 	}
-	return int(n), nil
+	return int(*n), nil
 }
 
 func (f inputField) bound(tag string) (float64, bool) {

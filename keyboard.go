@@ -3,6 +3,7 @@ package pagehand
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -105,5 +106,5 @@ func holdKey(ctx context.Context, t *tab, in holdKeyInput) (output, error) {
 	if err != nil {
 		return output{}, err
 	}
-	return say(fmt.Sprintf("Held %s for %s.", in.Text, inWords(in.takes())) + t.outcome(settled))
+	return say(fmt.Sprintf("Held %s for %s.", shorten(strings.TrimSpace(in.Text), 200), inWords(in.takes())) + t.outcome(settled))
 }

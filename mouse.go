@@ -78,7 +78,7 @@ func count(n int, what string) string {
 
 type clickInput struct {
 	Target    Target `json:"target" need:"true" doc:"Where to click."`
-	Modifiers string `json:"modifiers" doc:"Modifier keys held during the click, such as shift or ctrl+shift."`
+	Modifiers string `json:"modifiers" empty:"true" doc:"Modifier keys held during the click, such as shift or ctrl+shift."`
 	tabInput
 }
 

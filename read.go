@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/internal/page"
 )
 
@@ -58,7 +59,7 @@ func find(ctx context.Context, t *tab, in findInput) (output, error) {
 		return output{}, err
 	}
 	if len(found) == 0 {
-		return say("No elements match " + quote(shorten(in.Query, 200)) + ". Try other words, or read the page.")
+		return say("No elements match " + quote(shorten(contract.CleanTitle(in.Query), 200)) + ". Try other words, or read the page.")
 	}
 	lines := make([]string, len(found))
 	for i, m := range found {

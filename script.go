@@ -1,6 +1,10 @@
 package pagehand
 
-import "context"
+import (
+	"context"
+	"strconv"
+	"strings"
+)
 
 var scriptMembers = []Member{
 	off(onTab("javascript_exec", "Run JavaScript in the page and get the value of its last expression.", javascriptExec)),
@@ -22,8 +26,8 @@ func javascriptExec(ctx context.Context, t *tab, in javascriptExecInput) (output
 	if err != nil {
 		return output{}, err
 	}
-	if value == "" {
-		value = `""`
+	if strings.TrimSpace(value) == "" {
+		value = strconv.Quote(value) // the API takes no empty text
 	}
 	return say(value + t.outcome(settled))
 }

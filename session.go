@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/browser"
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
 	"github.com/pagehand/pagehand/contract"
@@ -274,6 +275,8 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || len(s.tabs) >= mostTabs {
+		// A tab that waits for us is not closed, and its opener, in the same process, waits with it.
+		cdp.Post(cs, runtime.RunIfWaitingForDebugger, proto.Empty{})
 		cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: info.TargetID})
 		if !s.closed {
 			s.remark(fmt.Sprintf("A page tried to open another tab; only %d may be open, so it was closed.", mostTabs))
@@ -286,6 +289,9 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	cdp.On(cs, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { s.crashed(t) })
 	s.tabs = append(s.tabs, t)
 	s.fresh = append(s.fresh, t)
+	if s.active == nil { // of the tabs in a browser_state exactly one is active (contract §5)
+		s.active, s.lastID = t, t.id
+	}
 	cdp.Then(s.browser.conn.Root(), browser.GetWindowForTarget, browser.GetWindowForTargetParams{TargetID: info.TargetID}, func(res browser.GetWindowForTargetResult, err error) {
 		if err == nil {
 			s.placed(t, res.WindowID)

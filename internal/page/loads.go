@@ -172,7 +172,7 @@ type Arrival struct {
 
 // Navigate loads an address. When nothing has been committed by the context's deadline, loading is stopped and the context's cause returned.
 func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
-	started := time.Now()
+	from := p.Mark()
 	defer p.free(ctx)()
 	res, err := cdp.Call(ctx, p.session, page.Navigate, page.NavigateParams{URL: url})
 	if err != nil {
@@ -194,10 +194,31 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 		err := p.await(ctx, func() bool { return p.frames[p.main].loader == res.LoaderID })
 		return Arrival{URL: url, Failure: res.ErrorText}, err
 	}
-	if err := p.loaded(ctx, started); err != nil {
+	if err := p.arrived(ctx, from); err != nil {
 		return Arrival{}, err
 	}
 	return p.arrival(ctx)
+}
+
+// arrivalPatience bounds the wait, after a document has been loaded, for what its scripts have asked the server for meanwhile.
+const arrivalPatience = 2 * time.Second
+
+// arrived waits until the tab's document has been loaded and painted once, and for what its scripts have asked the server for until
+// then: before that many a page is empty. A page that is busy, or waits for long, is not waited for.
+func (p *Page) arrived(ctx context.Context, from Mark) error {
+	if err := p.loaded(ctx, from.at); err != nil {
+		return err
+	}
+	patience, cancel := context.WithTimeoutCause(ctx, arrivalPatience, errStillLoading)
+	defer cancel()
+	err := p.observe(patience, "painted")
+	if err == nil {
+		err = p.await(patience, func() bool { return p.flyingSince(from.clock) == 0 })
+	}
+	if ctx.Err() == nil && errors.Is(context.Cause(patience), errStillLoading) {
+		return nil
+	}
+	return err
 }
 
 // aborted tells what became of a navigation that Chromium calls aborted.
@@ -301,20 +322,17 @@ func (p *Page) Reload(ctx context.Context) (Arrival, error) {
 
 // move runs a command that starts a navigation and waits for its end.
 func (p *Page) move(ctx context.Context, command func() error) (Arrival, error) {
-	started := time.Now()
-	p.mu.Lock()
-	before := p.clock
-	p.mu.Unlock()
+	from := p.Mark()
 	if err := command(); err != nil {
 		return Arrival{}, err
 	}
 	defer p.free(ctx)()
 	err := p.await(ctx, func() bool {
 		_, moving := p.pending[p.main]
-		return p.clock > before && !moving
+		return p.clock > from.clock && !moving
 	})
 	if err == nil {
-		err = p.loaded(ctx, started)
+		err = p.arrived(ctx, from)
 	}
 	if err != nil {
 		if ctx.Err() != nil {

@@ -70,7 +70,7 @@ func parseRef(ref string) (int, bool) {
 
 // staleRef is the contract's sentence (§3), word for word.
 func staleRef(ref string) error {
-	return problemf("%s is stale or not found on the current page. Re-read the page to get fresh references.", ref)
+	return problemf("%s is stale or not found on the current page. Re-read the page to get fresh references.", shorten(ref, 60))
 }
 
 // refWorld finds the document a reference belongs to. A reference of another tab, or of a document that this tab no longer shows, is stale.

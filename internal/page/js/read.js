@@ -48,7 +48,7 @@ const STRUCTURE_SELECTOR = ACTIVE_SELECTOR + ', table, ul, ol, h1, h2, h3, h4, h
 const RICH_SELECTOR = STRUCTURE_SELECTOR + ', [aria-label], img, svg, video, canvas';
 
 function readPage({ filter = '', depth = 15, ref = '', max = 0, viewport = null, asked = false }) {
-  if (!asked && shadowScan().unasked.length) return { unasked: true };
+  if (!asked && unaskedIn(document, false).length) return { unasked: true };
   const scope = ref ? elementFor(ref) : null;
   if (ref && !scope) return { stale: true };
   const reader = new Reader(max, depth);
@@ -70,7 +70,7 @@ function readPage({ filter = '', depth = 15, ref = '', max = 0, viewport = null,
     if (root) reader.visit(root, context);
   }
   reader.flush();
-  return reader.result(view);
+  return reader.unasked && !asked ? { unasked: true } : reader.result(view);
 }
 
 const topLayerOf = (doc) => [...queryAll(doc, ':modal')].pop() ?? null;

@@ -1,7 +1,7 @@
 // Hosts of closed shadow roots.
 //
 //   exported.shadowCandidates({limit}) → elements that may have one, for Go to look up and adopt; asked for once each
-//   shadowScan()                         { unasked: those elements, hosts: is there any shadow tree that we know }
+//   unaskedIn(root, complete)           those elements
 //   eachHost(node, visit)                elements below node with a shadow tree that we know
 //   mayHoldUnread(el)                    a custom element that was over the limit and shows nothing we can read
 
@@ -12,38 +12,34 @@ const HOST_TAGS = new Set('article aside blockquote body div footer header main 
 let unaskedLeft = false;
 
 exported.shadowCandidates = ({ limit = 2000 } = {}) => {
-  const { unasked } = shadowScan();
+  const unasked = unaskedIn(document, true);
   const found = unasked.slice(0, limit);
   unaskedLeft = unasked.length > limit;
   for (const el of found) askedHosts.add(el);
   return found;
 };
 
-// shadowScan tells which elements are still to be asked about, and whether any has a shadow tree that we know.
-const shadowScan = perTurn(() => {
-  const scan = { unasked: [], hosts: false };
-  scanShadows(document, scan);
-  return scan;
-});
-
-function scanShadows(root, scan) {
+// unaskedIn lists the elements of a document or shadow tree that are still to be asked about. What is inside shadow trees
+// of elements that are not custom ones takes a look at every element: a walk that makes one anyway sees to those itself.
+function unaskedIn(root, complete, found = []) {
   for (const el of customIn(root)) {
-    if (!askedHosts.has(el) && shadowOf(el) === null && matchesSelector(el, ':defined')) scan.unasked.push(el);
+    const inner = shadowOf(el);
+    if (inner) unaskedIn(inner, complete, found);
+    else if (!askedHosts.has(el) && matchesSelector(el, ':defined')) found.push(el);
   }
   for (const el of queryAll(root, ':empty, iframe, frame')) {
     if (HOST_TAGS.has(tagOf(el))) {
-      if (!askedHosts.has(el) && shadowOf(el) === null && takesRoom(el)) scan.unasked.push(el);
+      if (!askedHosts.has(el) && shadowOf(el) === null && takesRoom(el)) found.push(el);
     } else if (isFrame(el)) {
       const doc = frameDocOf(el);
-      if (doc) scanShadows(doc, scan);
+      if (doc) unaskedIn(doc, complete, found);
     }
   }
-  eachHost(root, (_, inner) => {
-    scan.hosts = true;
-    scanShadows(inner, scan);
-    return false;
-  });
+  if (complete) eachHost(root, (host, inner) => { if (!isCustom(host)) unaskedIn(inner, true, found); });
+  return found;
 }
+
+const isCustom = (el) => tagOf(el).includes('-');
 
 // customIn finds the custom elements of a document or shadow tree. The engine looks at their names: to fetch every element
 // for that takes several times as long.
@@ -70,6 +66,15 @@ function eachHost(node, visit) {
   return false;
 }
 const iterate = Document.prototype.createNodeIterator;
+
+const hostsIn = perTurn(() => new Map());
+
+// hasHosts: is there any such element in the document.
+function hasHosts(doc) {
+  let has = hostsIn().get(doc);
+  if (has === undefined) hostsIn().set(doc, has = eachHost(doc, () => true));
+  return has;
+}
 
 const takesRoom = (el) => isPainted(el) && boxesOf(el).some((box) => box.width * box.height >= 64);
 const mayHoldUnread = (el) => unaskedLeft && tagOf(el).includes('-') && !askedHosts.has(el) && !firstChildOf(el) && shadowOf(el) === null;

@@ -166,7 +166,7 @@ function isTextShown(el, style = computedStyle(el), display = style.display, dou
     } else if (fill === colorUnder(el, style) && style.textShadow === 'none' && isPlainUnder(el) && !standsOnPicture(el)) return false;
   }
   if (doubts.tiny && parseFloat(style.fontSize) < 1) return false;
-  return display === 'inline' || !doubts.moved || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
+  return display === 'inline' || !(doubts.moved || doubts.hidden) || (style.contentVisibility !== 'hidden' && parseFloat(style.textIndent) > -500);
 }
 
 const isTransparent = (color) => color.endsWith(' 0)') && (color.startsWith('rgba(') || color.endsWith('/ 0)'));
@@ -226,16 +226,19 @@ const elementsAt = method(Document.prototype, 'elementsFromPoint');
 //   moved    anything else that could put a box where it would not flow to, or scale it
 //
 // It is worked out anew for each call, since scripts change rules without a trace. Rules that cannot be read, animations,
-// style attributes and the like leave everything in doubt, and so do shadow trees and foreign markup (see Walk.visit).
+// style attributes, custom elements and the like leave everything in doubt, and so do shadow trees and foreign markup where
+// the walk meets them.
 const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, blended: true, moved: true };
-const RESTLESS = '[style], [hidden], [dir], [popover], [bgcolor], [text]';
+const RESTLESS = '[style], [hidden], [dir], [popover], [bgcolor], [text], [link]';
 const RESTLESS_TAGS = ['dialog', 'details', 'marquee', 'font'];
 const MOST_RULES = 1000;
 // What the browser itself paints behind text, and text in.
 const OWN_BACKS = ['rgb(255, 255, 255)', 'rgb(239, 239, 239)', 'rgb(255, 255, 0)'];
 const OWN_INKS = ['rgb(0, 0, 0)', 'rgb(0, 0, 238)', 'rgb(85, 26, 139)', 'rgb(255, 0, 0)', 'rgb(109, 109, 109)'];
 // Properties that leave a box where it flows to and to be seen there.
-const UNMOVING = /^(?:display|gap|row-gap|column-gap|line-height|box-sizing|white-space.*|word-break|overflow-wrap|hyphens|text-(?:align|decoration.*|transform|wrap.*)|content|counter-.*|transition.*|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|font-.*|grid-template-.*|appearance|accent-color|caret-color|user-select|resize)$/;
+const UNMOVING = new RegExp('^(?:display|gap|row-gap|column-gap|line-height|box-sizing|white-space.*|word-break|overflow-wrap|hyphens|'
+  + 'text-(?:align|decoration.*|transform|wrap.*)|content|counter-.*|transition.*|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|'
+  + 'font-.*|grid-template-.*|appearance|accent-color|caret-color|user-select|resize)$');
 const SIZES = /^(?:min-|max-)?(?:width|height|inline-size|block-size)$/;
 
 const allDoubts = perTurn(() => new Map());
@@ -245,7 +248,7 @@ function doubtsOf(doc) {
   if (!doubts) {
     const rules = new RuleReader();
     const restless = animationsOf(doc).length > 0 || RESTLESS_TAGS.some((tag) => elementsNamed(doc, tag).length > 0)
-      || findInDocument(doc, RESTLESS) !== null || elementsNamed(doc, 'meta').namedItem('color-scheme') !== null;
+      || findInDocument(doc, RESTLESS) !== null || elementsNamed(doc, 'meta').namedItem('color-scheme') !== null || customIn(doc).length > 0;
     doubts = restless || !sheetsOf(doc).every((sheet) => rules.readSheet(sheet)) ? ALL_DOUBTS : rules.doubts();
     allDoubts().set(doc, doubts);
   }

@@ -15,7 +15,8 @@ const UNREAD_TAGS = new Set(['script', 'style', 'template', 'noscript', 'head', 
 // Attributes that change what an element is.
 const SPECIAL = '[role], [tabindex], [onclick], [contenteditable], [aria-label], [inert]';
 // What a reading shows without any text in it.
-const WORDLESS = ':empty, input, select, textarea, button, img, picture, svg, video, audio, canvas, iframe, object, progress, meter, [role], [tabindex], [onclick], [aria-label]';
+const WORDLESS = ':empty, input, select, textarea, button, img, picture, svg, video, audio, canvas, iframe, object, progress, meter, '
+  + '[role], [tabindex], [onclick], [aria-label]';
 // Something other than white space.
 const BLACK = /\S/;
 
@@ -40,6 +41,8 @@ class Walk extends Lines {
     // The modal element of the document being walked: all else is inert.
     this.top = null;
     this.range = null;
+    // There are elements that may have closed shadow trees, and have not been asked about.
+    this.unasked = false;
     // The last element whose text was found to be within reach.
     this.reached = null;
   }
@@ -53,7 +56,9 @@ class Walk extends Lines {
     const display = style.display;
     let doubts = context.doubts;
     const html = isHTML(el);
-    if (doubts !== ALL_DOUBTS && (!html || tag.includes('-') || shadowOf(el) !== null)) doubts = ALL_DOUBTS;
+    const root = shadowOf(el);
+    if (root !== null) this.noteHost(el, root);
+    if (doubts !== ALL_DOUBTS && (root !== null || !html)) doubts = ALL_DOUBTS;
     // An inline box flows with its line and clips nothing; one that floats is not inline any more.
     const inline = display === 'inline';
     const position = inline || !doubts.moved ? 'static' : style.position;
@@ -74,6 +79,11 @@ class Walk extends Lines {
     this.nesting++;
     this.print(el, tag, html, style, display, overflow, special, inner, context);
     this.nesting--;
+  }
+
+  // noteHost looks into shadow trees that are not found by the names of their hosts.
+  noteHost(host, root) {
+    this.unasked ||= !isCustom(host) && unaskedIn(root, false).length > 0;
   }
 
   // enter works out what holds inside el, null when el is out of view (and then has looked for what escapes from it).
@@ -125,7 +135,10 @@ class Walk extends Lines {
       if (touches(clip, this.range.getBoundingClientRect())) return true;
       for (const leaf of queryAll(node, WORDLESS)) if (touches(clip, boxOf(leaf))) return true;
     }
-    return shadowScan().hosts && eachHost(node, (host, root) => this.reaches(root, clip, true) || this.reaches(host, clip, true));
+    return hasHosts(documentOf(node)) && eachHost(node, (host, root) => {
+      this.noteHost(host, root);
+      return this.reaches(root, clip, true) || this.reaches(host, clip, true);
+    });
   }
 
   // text collects a run of inline text; flush prints it as one line.
