@@ -61,9 +61,12 @@ func (t *tab) point(ctx context.Context, verb string, target Target, action func
 // outcome tells where an action led, when that is elsewhere.
 func (t *tab) outcome(s page.Settled) string {
 	var b strings.Builder
-	if s.Loading {
+	switch {
+	case s.Failure != "":
+		fmt.Fprintf(&b, "\nThe page it led to could not be loaded: %s.", s.FailureText())
+	case s.Loading:
 		b.WriteString("\nStill loading.")
-	} else if s.Pending > 0 {
+	case s.Pending > 0:
 		fmt.Fprintf(&b, "\nStill busy: %s pending.", count(s.Pending, "request"))
 	}
 	return b.String()

@@ -183,7 +183,8 @@ func TestEventsComeBeforeTheAnswer(t *testing.T) {
 			cdp.Post(c.Root(), echo, echoParams{"from a handler"})
 		}
 	})
-	go func() {
+	var peering sync.WaitGroup
+	peering.Go(func() {
 		asked := p.read()
 		posted := make(chan struct{})
 		go func() {
@@ -197,13 +198,14 @@ func TestEventsComeBeforeTheAnswer(t *testing.T) {
 		}
 		p.answer(asked)
 		<-posted
-	}()
+	})
 	if _, err := call(c.Root(), "x"); err != nil {
 		t.Fatal(err)
 	}
 	if seen != flood {
 		t.Errorf("%d events were handled before the answer, want %d", seen, flood)
 	}
+	peering.Wait()
 }
 
 func TestUnsubscribe(t *testing.T) {

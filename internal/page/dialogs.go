@@ -45,8 +45,8 @@ func (p *Page) TakeNotes() []string {
 	return lines
 }
 
-// BeginCall tells the page that a call begins: dialogs are counted by call.
-func (p *Page) BeginCall() { p.update(func() { p.dialogs, p.stuck = 0, false }) }
+// BeginCall tells the page that a call begins: dialogs and documents are counted by call.
+func (p *Page) BeginCall() { p.update(func() { p.dialogs, p.turnover, p.stuck = 0, 0, false }) }
 
 // storming tells whether the running call is to be given up because of dialogs. Called with the state locked.
 func (p *Page) storming() bool { return p.dialogs > mostDialogs && !p.recovering }

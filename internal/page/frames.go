@@ -1,6 +1,8 @@
 package page
 
 import (
+	"fmt"
+
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 
@@ -89,6 +91,7 @@ func (p *Page) committed(s *cdp.Session, doc *proto.Frame) {
 	if f.loader != doc.LoaderID {
 		if doc.ID == p.main {
 			p.title = ""
+			p.replaced()
 		}
 		for id, child := range p.frames {
 			if child.parent == doc.ID {
@@ -107,6 +110,16 @@ func (p *Page) committed(s *cdp.Session, doc *proto.Frame) {
 	delete(p.pending, doc.ID)
 	if doc.ID == p.main && doc.URL != "about:blank" && p.worlds[doc.LoaderID] == nil {
 		p.makeWorld(f) // the first call will want it, and now it is made while the document loads
+	}
+}
+
+// restlessness is how many documents a tab shows in a row, without a call that asks for one, before the model is told.
+const restlessness = 8
+
+// replaced counts the tab's documents, and tells of a page that goes on replacing itself.
+func (p *Page) replaced() {
+	if p.turnover++; p.turnover == restlessness {
+		p.notes.add(fmt.Sprintf("The page keeps replacing itself: %d documents since the last call began. What is read of it may be gone at once.", restlessness))
 	}
 }
 

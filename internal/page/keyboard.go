@@ -18,6 +18,8 @@ type Focus struct {
 	Kind string `json:"kind"`
 	// On is the focused element's role, name and ref; empty for none.
 	On string `json:"describe"`
+	// Ref is its number, for comparing.
+	Ref int `json:"ref"`
 	// ReadOnly tells that the field refuses typing.
 	ReadOnly bool `json:"readonly"`
 }
@@ -26,21 +28,18 @@ type Focus struct {
 func (p *Page) Focused(ctx context.Context) (Focus, error) {
 	id := p.main
 	for {
-		var seen struct {
-			Focus
-			Ref int `json:"ref"`
-		}
+		var seen Focus
 		var w *world
 		err := p.inFrame(ctx, id, func(in *world) error {
 			w = in
 			return in.call(ctx, "focusState", &seen)
 		})
 		if err != nil || seen.Kind != "frame" {
-			return seen.Focus, err
+			return seen, err
 		}
 		child, err := p.frameShownBy(ctx, w, seen.Ref)
 		if err != nil || child == "" {
-			return seen.Focus, err
+			return seen, err
 		}
 		id = child
 	}

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -110,6 +111,9 @@ func (p *Page) watchLoads(s *cdp.Session) {
 		p.update(func() {
 			p.clock++
 			p.pending[ev.FrameID] = navigation{loader: ev.LoaderID, url: ev.URL, since: p.clock}
+			if scheme, _, _ := strings.Cut(ev.URL, ":"); !browsers[strings.ToLower(scheme)] {
+				p.notes.add(fmt.Sprintf("The page asked for another program to open %q; that was refused.", shorten(oneLine(ev.URL), 200)))
+			}
 		})
 	})
 	cdp.On(s, page.FrameStoppedLoading, func(ev page.EventFrameStoppedLoading) {
@@ -121,6 +125,12 @@ func (p *Page) watchLoads(s *cdp.Session) {
 			}
 		})
 	})
+}
+
+// browsers are the schemes of addresses that the browser opens itself. Others are for programs of the machine, which no page may start.
+var browsers = map[string]bool{
+	"http": true, "https": true, "about": true, "data": true, "blob": true, "filesystem": true, "javascript": true, "file": true, "ftp": true,
+	"view-source": true, "chrome": true, "chrome-error": true, "chrome-extension": true, "chrome-untrusted": true, "devtools": true,
 }
 
 // failed records that a document's request ended without one. Chromium then commits an error page under the same loader, which ends the

@@ -75,6 +75,7 @@ type Page struct {
 	logs     logs
 	title    string
 	dialogs  int  // opened since the running call began
+	turnover int  // documents shown since the last call began
 	crashed  bool // the renderer died
 
 	recovering bool // the ladder is being climbed

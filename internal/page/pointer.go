@@ -191,18 +191,29 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 		Armed   bool   `json:"armed"`
 		Reached *bool  `json:"reached"`
 		On      string `json:"on"`
+		Unseen  bool   `json:"unseen"`
 	}
-	err := s.world.call(ctx, "landed", &seen, map[string]any{"until": until, "count": count})
+	look := func() error {
+		return s.world.call(ctx, "landed", &seen, map[string]any{"until": until, "count": count})
+	}
+	err := look()
 	for _, one := range sent {
 		if _, err := one.Wait(ctx); err != nil {
 			return err
 		}
+	}
+	if err == nil && seen.Unseen {
+		seen.Unseen = false
+		err = look() // the page was slow, but has handled the input now
 	}
 	if navigated(err) || errors.Is(err, cdp.ErrDetached) {
 		return nil // the input led to another page
 	}
 	if err != nil {
 		return err
+	}
+	if seen.Unseen && until == "pointerup" {
+		p.Note("No event of it was seen on the page: something kept it back. Look before you go on.")
 	}
 	if at.Ref == "" || !seen.Armed || seen.Reached == nil {
 		return nil

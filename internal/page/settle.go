@@ -24,9 +24,10 @@ func (p *Page) Mark() Mark {
 
 // Settled says what an action led to.
 type Settled struct {
-	Navigated bool // another document or address than at the mark
-	Loading   bool // the new document is still loading
-	Pending   int  // requests started by the action that are still on their way
+	Navigated bool   // another document or address than at the mark
+	Loading   bool   // the new document is still loading
+	Pending   int    // requests started by the action that are still on their way
+	Failure   string // net::ERR_…, when the document that it led to could not be loaded: the tab shows Chromium's error page
 }
 
 // Settle waits for what an action has set going: a navigation until its document is loaded, requests until they are
@@ -144,13 +145,21 @@ func (p *Page) flyingSince(clock int) int {
 func (p *Page) settled(from Mark) Settled {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	l := p.load(p.frames[p.main].loader)
-	return Settled{
+	f := p.frames[p.main]
+	l := p.load(f.loader)
+	s := Settled{
 		Navigated: l.committed > from.clock,
 		Loading:   p.movingSince(from.clock),
 		Pending:   p.flyingSince(from.clock),
 	}
+	if s.Navigated && f.unreachable != "" {
+		s.Failure = l.failure
+	}
+	return s
 }
+
+// FailureText words the failure for the model, as a sentence part.
+func (s Settled) FailureText() string { return failureText(s.Failure) }
 
 // observe asks the page for its title. "painted" waits for a frame first.
 func (p *Page) observe(ctx context.Context, how string) error {

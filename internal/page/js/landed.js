@@ -55,6 +55,7 @@ function reaches(target, el) {
 
 // landed reports on the input since the last arm: {armed: false} in a document that replaced it, else
 //   reached    true or false: the pointer was pressed (or only moved) on the element; null when no such event came
+//   unseen     no event of the pointer has come, yet, and none can have gone to a frame in the element
 //   on         what it reached instead
 //   clicked    whether a click, auxclick, contextmenu or dblclick reached the element
 //   prevented  the page cancelled the default action of one of these, or of the press, wheel or key
@@ -72,8 +73,9 @@ exported.landed = async ({ until = 'pointerup', count = 1, frame: settle = false
     .some((type) => now.last[type]?.event.defaultPrevented);
   if (now.mutated || settle || prevented || isListenedTo(now.el)) await drawn();
   now.observer.disconnect();
-  if (watched === now) watched = null;
-  return reportOn(now, prevented);
+  const report = reportOn(now, prevented);
+  if (watched === now && !report.unseen) watched = null; // else Go asks again
+  return report;
 };
 
 // isListenedTo tells whether an element or one around it has handlers: by attribute, or as the last reading found them.
@@ -89,6 +91,7 @@ function reportOn({ el, last, mutated }, prevented) {
   const clicks = [last.click, last.auxclick, last.contextmenu, last.dblclick].filter(Boolean);
   const answer = { armed: true, reached: press && press.in, clicked: clicks.some((click) => click.in), prevented, mutated };
   if (press && !press.in) answer.on = isElement(press.target) ? describeCover(coverOf(press.target, new Set(flatChain(el)))) : 'the document';
+  if (!press && !isFrame(el) && !queryAll(el, 'iframe, frame, object, embed').length) answer.unseen = true;
   if (!isConnected(el)) answer.gone = true;
   return answer;
 }

@@ -226,10 +226,10 @@ const elementsAt = method(Document.prototype, 'elementsFromPoint');
 //   moved    anything else that could put a box where it would not flow to, or scale it
 //
 // It is worked out anew for each call, since scripts change rules without a trace. Rules that cannot be read, animations,
-// style attributes, custom elements and the like leave everything in doubt, and so do shadow trees and foreign markup where
+// custom elements and the like leave everything in doubt, and so do shadow trees and foreign markup where
 // the walk meets them.
 const ALL_DOUBTS = { hidden: true, faded: true, shaped: true, pointed: true, clipped: true, tiny: true, blended: true, moved: true };
-const RESTLESS = '[style], [hidden], [dir], [popover], [bgcolor], [text], [link]';
+const RESTLESS = '[hidden], [dir], [popover], [bgcolor], [text], [link]';
 const RESTLESS_TAGS = ['dialog', 'details', 'marquee', 'font'];
 const MOST_RULES = 1000;
 // What the browser itself paints behind text, and text in.
@@ -249,7 +249,7 @@ function doubtsOf(doc) {
     const rules = new RuleReader();
     const restless = animationsOf(doc).length > 0 || RESTLESS_TAGS.some((tag) => elementsNamed(doc, tag).length > 0)
       || findInDocument(doc, RESTLESS) !== null || elementsNamed(doc, 'meta').namedItem('color-scheme') !== null || customIn(doc).length > 0;
-    doubts = restless || !sheetsOf(doc).every((sheet) => rules.readSheet(sheet)) ? ALL_DOUBTS : rules.doubts();
+    doubts = restless || !rules.readStyled(doc) || !sheetsOf(doc).every((sheet) => rules.readSheet(sheet)) ? ALL_DOUBTS : rules.doubts();
     allDoubts().set(doc, doubts);
   }
   return doubts;
@@ -257,6 +257,8 @@ function doubtsOf(doc) {
 
 const animationsOf = method(Document.prototype, 'getAnimations');
 const elementsNamed = method(Document.prototype, 'getElementsByTagName');
+
+const inlineStyleOf = accessor(HTMLElement.prototype, 'style');
 
 class RuleReader {
   constructor() {
@@ -284,11 +286,23 @@ class RuleReader {
       if (++this.count > MOST_RULES) return false;
       if (rule.styleSheet && !this.readSheet(rule.styleSheet)) return false;
       if (rule instanceof CSSFontFaceRule || rule instanceof CSSKeyframesRule) continue;
-      const { style } = rule;
-      if (style) for (const name of style) this.readDeclaration(name, style.getPropertyValue(name));
+      if (rule.style) this.readStyle(rule.style);
       if (rule.cssRules && !this.readRules(rule.cssRules)) return false;
     }
     return true;
+  }
+
+  // readStyled reads the style attributes; those of foreign markup do not matter, since all is in doubt there.
+  readStyled(doc) {
+    for (const el of queryAll(doc, '[style]')) {
+      if (++this.count > MOST_RULES) return false;
+      if (isHTML(el)) this.readStyle(inlineStyleOf(el));
+    }
+    return true;
+  }
+
+  readStyle(style) {
+    for (const name of style) this.readDeclaration(name, style.getPropertyValue(name));
   }
 
   readDeclaration(name, value) {
