@@ -32,6 +32,9 @@ func ParseConfigs(data []byte) (Configs, error) {
 				return Configs{}, fmt.Errorf("configs: the toolset entry does not take %q", name)
 			}
 		}
+		if err := checkCallers(entry["allowed_callers"]); err != nil {
+			return Configs{}, err
+		}
 		if configs, err = strictObject(entry["configs"]); err != nil {
 			return Configs{}, fmt.Errorf("configs: %w", err)
 		}
@@ -65,6 +68,15 @@ func ParseConfigs(data []byte) (Configs, error) {
 		deferred[name] = value.DeferLoading
 	}
 	return c, c.check(deferred)
+}
+
+// checkCallers accepts what the API does: that the model itself calls the members, and not code that it runs.
+func checkCallers(raw json.RawMessage) error {
+	var callers []string
+	if len(raw) > 0 && json.Unmarshal(raw, &callers) != nil || slices.ContainsFunc(callers, func(c string) bool { return c != "direct" }) {
+		return fmt.Errorf(`configs: allowed_callers may only be ["direct"], not %s`, shown(raw))
+	}
+	return nil
 }
 
 // check enforces what holds of the enabled members as a whole.

@@ -23,3 +23,12 @@ func (b *Browser) PIDs(ctx context.Context, kind string) ([]int, error) {
 	}
 	return ids, nil
 }
+
+// OpenUnasked opens a tab that no call asked for, as a page may.
+func (s *Session) OpenUnasked(ctx context.Context) error {
+	_, err := s.openTab(ctx)
+	return err
+}
+
+// LimitTabs sets how many tabs may be open at a time, instead of the contract's 100.
+func (s *Session) LimitTabs(n int) { s.tabLimit = n }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pagehand/pagehand/internal/keys"
+	"github.com/pagehand/pagehand/internal/page"
 )
 
 var keyboardMembers = []Member{
@@ -57,7 +58,31 @@ func typeText(ctx context.Context, t *tab, in typeInput) (output, error) {
 	default:
 		text += "."
 	}
-	return say(text + t.outcome(settled))
+	if inParts[focus.Type] {
+		text += " This field takes keys part by part, in the order it shows them; form_input sets it as a whole."
+	}
+	if focus.Suggests {
+		text += " The field offers suggestions; read the page to choose one."
+	}
+	return say(text + t.focusMoved(ctx, focus, settled) + t.outcome(settled))
+}
+
+// inParts are the types of inputs that take a day, a month or an hour at a time.
+var inParts = map[string]bool{"date": true, "time": true, "month": true, "week": true, "datetime-local": true}
+
+// focusMoved tells when a page that stayed has moved the focus while it was typed into: some of the text may have gone elsewhere.
+func (t *tab) focusMoved(ctx context.Context, from page.Focus, settled page.Settled) string {
+	if settled.Navigated || settled.Loading {
+		return ""
+	}
+	now, err := t.page.Focused(ctx)
+	switch {
+	case err != nil || now.Ref == from.Ref:
+		return ""
+	case now.Kind == "none":
+		return " The page took the focus away from it."
+	}
+	return fmt.Sprintf(" The page moved the focus to %s.", now.On)
 }
 
 type keyInput struct {

@@ -72,7 +72,6 @@ type SessionOptions struct {
 const (
 	defaultTimeout  = 30 * time.Second
 	defaultMaxChars = 50_000
-	mostTabs        = 100 // contract §5
 )
 
 // Session is one caller's use of a browser: tabs, references and downloads of its own, in a browser context that shares
@@ -96,6 +95,7 @@ type Session struct {
 	fresh    []*tab                    // opened since the running call began
 	lastID   string                    // the tab that was active last, for messages when none is
 	count    int                       // of tabs ever opened
+	tabLimit int                       // of tabs at a time
 	closed   bool
 	arrived  chan struct{} // closed and replaced when a tab appears
 	reported contract.BrowserState
@@ -126,7 +126,7 @@ func (b *Browser) NewSession(ctx context.Context, opts *SessionOptions) (*Sessio
 
 // newSession opens a session, in the place of another unless that is nil.
 func (b *Browser) newSession(ctx context.Context, opts SessionOptions, replaced *Session) (*Session, error) {
-	s := &Session{browser: b, opts: opts, arrived: make(chan struct{}), front: map[browser.WindowID]*tab{}, log: b.log}
+	s := &Session{browser: b, opts: opts, tabLimit: contract.MaxTabs, arrived: make(chan struct{}), front: map[browser.WindowID]*tab{}, log: b.log}
 	if err := s.prepare(ctx); err != nil {
 		return nil, b.cause(err)
 	}
@@ -146,13 +146,17 @@ func (s *Session) prepare(ctx context.Context) error {
 	if o.Viewport == (Size{}) {
 		o.Viewport = Size{1280, 720}
 	}
-	if o.Viewport.Width < 1 || o.Viewport.Height < 1 || o.Viewport.Width > 10_000 || o.Viewport.Height > 10_000 {
-		return fmt.Errorf("viewport %dx%d: each side must be from 1 to 10000", o.Viewport.Width, o.Viewport.Height)
+	// Smaller windows than that are sometimes never painted.
+	if min(o.Viewport.Width, o.Viewport.Height) < 100 || max(o.Viewport.Width, o.Viewport.Height) > 10_000 {
+		return fmt.Errorf("viewport %dx%d: each side must be from 100 to 10000", o.Viewport.Width, o.Viewport.Height)
+	}
+	if _, err := time.LoadLocation(o.Timezone); err != nil {
+		return fmt.Errorf("timezone: %w", err)
 	}
 	if o.Scale == 0 {
 		o.Scale = 1
 	}
-	if o.Scale < 0.1 || o.Scale > 10 {
+	if !(o.Scale >= 0.1 && o.Scale <= 10) { // so that NaN is refused too
 		return fmt.Errorf("device scale factor %g: it must be from 0.1 to 10", o.Scale)
 	}
 	if o.Timeout <= 0 {
@@ -274,12 +278,12 @@ func (s *Session) Close() error {
 func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed || len(s.tabs) >= mostTabs {
+	if s.closed || len(s.tabs) >= s.tabLimit {
 		// A tab that waits for us is not closed, and its opener, in the same process, waits with it.
 		cdp.Post(cs, runtime.RunIfWaitingForDebugger, proto.Empty{})
 		cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: info.TargetID})
 		if !s.closed {
-			s.remark(fmt.Sprintf("A page tried to open another tab; only %d may be open, so it was closed.", mostTabs))
+			s.remark(fmt.Sprintf("A page tried to open another tab; only %d may be open, so it was closed.", s.tabLimit))
 		}
 		return
 	}

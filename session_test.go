@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -115,6 +117,55 @@ func TestTurnState(t *testing.T) {
 	opened := results[6].Content[0].(*contract.BrowserState)
 	if len(opened.StateChanges) != 1 || opened.StateChanges[0].TabID != "tab-2" {
 		t.Errorf("new_tab reports %+v", opened.StateChanges)
+	}
+}
+
+// TestTabLimit: a tab beyond the limit is refused, whoever opens it, and the page that asks for it goes on (contract §5).
+func TestTabLimit(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{Timeout: 10 * time.Second})
+	url := serveHTML(t, `<title>T</title><button onclick="window.open(location); document.title = 'went on'">Open</button>`)
+	s.LimitTabs(2)
+	succeed(t, s, "new_tab", `{}`)
+	if r := s.Do(t.Context(), call(1, "new_tab", `{}`)); !r.IsError {
+		t.Errorf("new_tab: %d tabs are open", len(s.Tabs()))
+	}
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, url))
+	succeed(t, s, "left_click", `{"target":{"type":"coordinate","x":20,"y":20}}`)
+	tabs := s.Tabs()
+	if len(tabs) != 2 || tabs[1].Title != "went on" {
+		t.Errorf("after a popup: %d tabs, the last with title %q", len(tabs), tabs[len(tabs)-1].Title)
+	}
+}
+
+// TestImpossibleOptions: what no tab can look like is an error of the operator's.
+func TestImpossibleOptions(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]pagehand.SessionOptions{
+		"no height":   {Viewport: pagehand.Size{Width: 800}},
+		"too wide":    {Viewport: pagehand.Size{Width: 10_001, Height: 600}},
+		"tiny scale":  {Scale: 0.01},
+		"scale NaN":   {Scale: math.NaN()},
+		"scale below": {Scale: -1},
+	} {
+		if s, err := browsertest.Browser(t).NewSession(t.Context(), &o); err == nil {
+			t.Errorf("%s: accepted", name)
+			s.Close()
+		}
+	}
+}
+
+// TestFirstTabIsActive: a tab that appears while none is open is active without being asked for, since one of the tabs of a browser_state
+// must be (contract §5).
+func TestFirstTabIsActive(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	succeed(t, s, "close_tab", `{"tab_id":"tab-1"}`)
+	if err := s.OpenUnasked(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&contract.BrowserState{Tabs: s.Tabs()}).Validate(); err != nil {
+		t.Error(err)
 	}
 }
 

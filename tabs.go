@@ -18,8 +18,8 @@ var tabMembers = []Member{
 type noInput struct{}
 
 func newTab(ctx context.Context, s *Session, _ noInput) error {
-	if len(s.Tabs()) >= mostTabs {
-		return toolErrorf("%d tabs are open, which is the most there may be. Close one with close_tab first.", mostTabs)
+	if len(s.Tabs()) >= s.tabLimit {
+		return toolErrorf("%d tabs are open, which is the most there may be. Close one with close_tab first.", s.tabLimit)
 	}
 	t, err := s.openTab(ctx)
 	if err != nil {

@@ -29,9 +29,9 @@ func TestPrecedence(t *testing.T) {
 		want                  viewportFlag
 	}{
 		{name: "default", want: viewportFlag{Width: 1280, Height: 720}},
-		{name: "file", file: "viewport: 3x3", want: viewportFlag{Width: 3, Height: 3}},
-		{name: "env", file: "viewport: 3x3", env: "2x2", want: viewportFlag{Width: 2, Height: 2}},
-		{name: "flag", file: "viewport: 3x3", env: "2x2", flag: "1x1", want: viewportFlag{Width: 1, Height: 1}},
+		{name: "file", file: "viewport: 300x300", want: viewportFlag{Width: 300, Height: 300}},
+		{name: "env", file: "viewport: 300x300", env: "200x200", want: viewportFlag{Width: 200, Height: 200}},
+		{name: "flag", file: "viewport: 300x300", env: "200x200", flag: "100x100", want: viewportFlag{Width: 100, Height: 100}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			configure(t, test.file)

@@ -77,8 +77,8 @@ func TestSessionOptions(t *testing.T) {
 func TestUnusableFlags(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for args, want := range map[string]string{
-		"--viewport 1280":              `--viewport: "1280" is not WIDTHxHEIGHT in pixels, each from 1 to 10000`,
-		"--viewport 0x9":               "each from 1 to 10000",
+		"--viewport 1280":              `--viewport: "1280" is not WIDTHxHEIGHT in pixels, each from 100 to 10000`,
+		"--viewport 0x9":               "each from 100 to 10000",
 		"--scale 20":                   "--scale: 20 is not from 0.1 to 10",
 		"--timeout 0":                  `--timeout: "0" is not a time such as 45s`,
 		"--timeout NaN":                "is not a time",

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	_ "time/tzdata" // time zones are checked also where the system has no list of them
 
 	"github.com/alecthomas/kong"
 )

@@ -52,8 +52,8 @@ func (v *viewportFlag) Decode(ctx *kong.DecodeContext) error {
 	width, height, ok := strings.Cut(strings.ToLower(text), "x")
 	w, errW := strconv.Atoi(width)
 	h, errH := strconv.Atoi(height)
-	if !ok || errW != nil || errH != nil || w < 1 || h < 1 || w > 10_000 || h > 10_000 {
-		return fmt.Errorf("%q is not WIDTHxHEIGHT in pixels, each from 1 to 10000", text)
+	if !ok || errW != nil || errH != nil || w < 100 || h < 100 || w > 10_000 || h > 10_000 {
+		return fmt.Errorf("%q is not WIDTHxHEIGHT in pixels, each from 100 to 10000", text)
 	}
 	*v = viewportFlag{Width: w, Height: h}
 	return nil

@@ -540,3 +540,17 @@ func TestExamineBrokenBrowser(t *testing.T) {
 		t.Errorf("got %+v, want what the browser printed", r)
 	}
 }
+
+// TestFolderIsAbsolute: the browser's folder is found from wherever the browser runs, also when TMPDIR is relative.
+func TestFolderIsAbsolute(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TMPDIR", ".")
+	path, lock, err := claimFolder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if !filepath.IsAbs(path) {
+		t.Errorf("folder %q", path)
+	}
+}

@@ -88,8 +88,12 @@ func (f *folder) remove() error {
 // claimFolder makes a folder and locks it. Between the two a sweeping process may take it for an abandoned one;
 // then another is made.
 func claimFolder() (string, *os.File, error) {
+	dir, err := filepath.Abs(os.TempDir()) // the browser runs in another folder
+	if err != nil {
+		return "", nil, err
+	}
 	for {
-		path, err := os.MkdirTemp("", folderPrefix)
+		path, err := os.MkdirTemp(dir, folderPrefix)
 		if err != nil {
 			return "", nil, err
 		}

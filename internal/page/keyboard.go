@@ -18,8 +18,12 @@ type Focus struct {
 	Kind string `json:"kind"`
 	// On is the focused element's role, name and ref; empty for none.
 	On string `json:"describe"`
+	// Type is the type of an input, such as "text" or "date".
+	Type string `json:"type"`
 	// Ref is its number, for comparing.
 	Ref int `json:"ref"`
+	// Suggests tells that the page shows suggestions for what is typed.
+	Suggests bool `json:"suggests"`
 	// ReadOnly tells that the field refuses typing.
 	ReadOnly bool `json:"readonly"`
 }

@@ -111,7 +111,7 @@ func (p *Page) watchLoads(s *cdp.Session) {
 		p.update(func() {
 			p.clock++
 			p.pending[ev.FrameID] = navigation{loader: ev.LoaderID, url: ev.URL, since: p.clock}
-			if scheme, _, _ := strings.Cut(ev.URL, ":"); !browsers[strings.ToLower(scheme)] {
+			if p.pending[ev.FrameID].external() {
 				p.notes.add(fmt.Sprintf("The page asked for another program to open %q; that was refused.", shorten(oneLine(ev.URL), 200)))
 			}
 		})
@@ -127,10 +127,16 @@ func (p *Page) watchLoads(s *cdp.Session) {
 	})
 }
 
-// browsers are the schemes of addresses that the browser opens itself. Others are for programs of the machine, which no page may start.
-var browsers = map[string]bool{
+// internal are the schemes of addresses that the browser opens itself, or refuses by itself.
+var internal = map[string]bool{
 	"http": true, "https": true, "about": true, "data": true, "blob": true, "filesystem": true, "javascript": true, "file": true, "ftp": true,
 	"view-source": true, "chrome": true, "chrome-error": true, "chrome-extension": true, "chrome-untrusted": true, "devtools": true,
+}
+
+// external tells whether the address is for another program of the machine, which no page may start: mailto:, tel: and the like.
+func (n navigation) external() bool {
+	scheme, _, _ := strings.Cut(n.url, ":")
+	return !internal[strings.ToLower(scheme)]
 }
 
 // failed records that a document's request ended without one. Chromium then commits an error page under the same loader, which ends the
@@ -146,7 +152,7 @@ func (p *Page) failed(loader proto.LoaderID, reason string) {
 			continue
 		}
 		delete(p.pending, id)
-		if l.status != 204 && l.status != 205 {
+		if l.status != 204 && l.status != 205 && !n.external() {
 			p.expect(&p.expected.download) // that is how a navigation to a download ends
 		}
 	}
@@ -216,7 +222,7 @@ const arrivalPatience = 2 * time.Second
 // arrived waits until the tab's document has been loaded and painted once, and for what its scripts have asked the server for until
 // then: before that many a page is empty. A page that is busy, or waits for long, is not waited for.
 func (p *Page) arrived(ctx context.Context, from Mark) error {
-	if err := p.loaded(ctx, from.at); err != nil {
+	if err := p.loaded(ctx, from.at); err != nil || time.Since(from.at) > loadPatience {
 		return err
 	}
 	patience, cancel := context.WithTimeoutCause(ctx, arrivalPatience, errStillLoading)

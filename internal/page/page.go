@@ -211,11 +211,15 @@ func isAddress(title, address string) bool {
 	return bare(title) == bare(address)
 }
 
-// URL is the address of the document that the tab shows, for an error page the one that could not be loaded.
+// URL is the address of the document that the tab shows, for an error page the one that could not be loaded. A new tab whose first
+// navigation came to nothing shows about:blank, though Chromium gives no address for it.
 func (p *Page) URL() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.frames[p.main].address()
+	if address := p.frames[p.main].address(); address != "" {
+		return address
+	}
+	return "about:blank"
 }
 
 // update changes the state and wakes everyone who waits for it.

@@ -93,17 +93,19 @@ func (p *Page) locate(ctx context.Context, at Place, forClick bool) (spot, error
 	// Up through the frames that scripts cannot look out of: those of other origins, and of other processes.
 	for child := w.root; child != p.main; {
 		var up located
+		var next proto.FrameID
 		err := p.inFrame(ctx, p.parentOf(child), func(parent *world) error {
+			next = parent.root
 			owner, err := p.frameOwner(ctx, parent, child)
 			if err != nil {
 				return err
 			}
-			child = parent.root
 			return parent.call(ctx, "throughFrame", &up, owner, s.x, s.y)
 		})
 		if err != nil {
 			return spot{}, err
 		}
+		child = next
 		if up.Point == nil {
 			return spot{}, up.problem(at.Ref)
 		}
@@ -212,10 +214,13 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	if err != nil {
 		return err
 	}
+	if at.Ref == "" || !seen.Armed {
+		return nil
+	}
 	if seen.Unseen && until == "pointerup" {
 		p.Note("No event of it was seen on the page: something kept it back. Look before you go on.")
 	}
-	if at.Ref == "" || !seen.Armed || seen.Reached == nil {
+	if seen.Reached == nil {
 		return nil
 	}
 	if !*seen.Reached {

@@ -364,12 +364,17 @@ function outcome(control, check) {
   const kept = { ...(secret ? { secret } : { now: bounded(now) }), ...(changed && { note: 'The page changed what was set.' }) };
   if (rejected) return { ...problem('rejected', `did not keep the value: the page changed it${secret ? '' : ` to ${quote(String(now), 80)}`}.`), ...kept };
   const invalid = !secret && validityOf[tagOf(control)]?.(control).valid === false && clean(validationMessageOf[tagOf(control)](control), 200);
-  const suggests = tagOf(control) === 'input' && (roleOf(control) === 'combobox' || hasAttr(control, 'aria-autocomplete')) && !hasAttr(control, 'list');
+  const suggests = offersSuggestions(control);
   return {
     ok: true, ...kept,
     ...(invalid && { invalid }),
     ...(suggests && { suggests, options: optionsShownBy(control).slice(0, MAX_OPTIONS).map(describe) }),
   };
+}
+
+// offersSuggestions tells a text field whose page shows a list of suggestions for what is typed.
+function offersSuggestions(control) {
+  return tagOf(control) === 'input' && (roleOf(control) === 'combobox' || hasAttr(control, 'aria-autocomplete')) && !hasAttr(control, 'list');
 }
 
 // bounded cleans a value read back, line by line.
@@ -390,7 +395,7 @@ function focusedElement() {
   return null;
 }
 
-// focusState answers {kind, describe, ref, type?, readonly?, disabled?, secret?}. kind says what typed text does there:
+// focusState answers {kind, describe, ref, type?, readonly?, secret?, suggests?}. kind says what typed text does there:
 //   single-line  text field, Enter submits          multi-line  textarea: Enter breaks the line
 //   editor       rich text: Enter breaks the line   control     other element with the focus, typing is for its keys
 //   frame        a frame of another process: ask there          none        nothing has the focus
@@ -404,6 +409,7 @@ exported.focusState = () => {
   if (tagOf(el) === 'input' && isHTML(el)) answer.type = inputTypeOf(el);
   if (kind === 'single-line' || kind === 'multi-line') answer.readonly = matchesSelector(el, ':read-only');
   if (isControl(el) && isSecret(el)) answer.secret = true;
+  if (kind === 'single-line' && offersSuggestions(el)) answer.suggests = true;
   return answer;
 };
 

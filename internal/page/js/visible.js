@@ -239,6 +239,8 @@ const OWN_INKS = ['rgb(0, 0, 0)', 'rgb(0, 0, 238)', 'rgb(85, 26, 139)', 'rgb(255
 const UNMOVING = new RegExp('^(?:display|gap|row-gap|column-gap|line-height|box-sizing|white-space.*|word-break|overflow-wrap|hyphens|'
   + 'text-(?:align|decoration.*|transform|wrap.*)|content|counter-.*|transition.*|border-.*|background-.*|padding-.*|outline-.*|list-style-.*|'
   + 'font-.*|grid-template-.*|appearance|accent-color|caret-color|user-select|resize)$');
+// What else decides about the colour of text.
+const COLORING = /fill|stroke|shadow|scheme|adjust|blend|^all$/;
 const SIZES = /^(?:min-|max-)?(?:width|height|inline-size|block-size)$/;
 
 const allDoubts = perTurn(() => new Map());
@@ -319,7 +321,10 @@ class RuleReader {
     }
     if (SIZES.test(name)) found.clipped ||= !/^(?:auto|none|[2-9]|[1-9]\d)/.test(value);
     else if (name.startsWith('margin')) found.moved ||= !/^(?:\d|auto)/.test(value);
-    else if (!UNMOVING.test(name)) found.moved = found.blended = true;
+    else if (!name.startsWith('--') && !UNMOVING.test(name)) {
+      found.moved = true;
+      found.blended ||= COLORING.test(name);
+    }
   }
 
   readColor(name, value) {
