@@ -109,11 +109,9 @@ func (s *Session) run(ctx context.Context, c Call) (Member, output, error) {
 }
 
 // recover makes a tab usable again whose call failed because its page does not answer, and says what that took if it was more than ending
-// a script.
+// its scripts.
 func (t *tab) recover(ctx context.Context) string {
 	switch r := t.page.Recover(ctx); r {
-	case page.ScriptsStopped:
-		return " The page's scripts were ended."
 	case page.PageLeft, page.ProcessEnded:
 		return fmt.Sprintf(" The page hung and was left; %s shows about:blank.", t.id)
 	case page.Lost:

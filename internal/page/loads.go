@@ -273,7 +273,7 @@ var errStillLoading = errors.New("still loading")
 // arrival tells where the tab is. The title comes from the browser's process, so that a page that is busy does not hold it up.
 func (p *Page) arrival(ctx context.Context) (Arrival, error) {
 	h, err := cdp.Call(ctx, p.session, page.GetNavigationHistory, proto.Empty{})
-	if err != nil {
+	if err != nil && !navigated(err) {
 		return Arrival{}, err
 	}
 	p.mu.Lock()

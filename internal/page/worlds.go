@@ -149,7 +149,7 @@ func navigated(err error) bool {
 		return false
 	}
 	// Chromium has no codes for these.
-	for _, text := range []string{"Cannot find context", "Execution context was destroyed", "Inspected target navigated", "No frame for given id", "uniqueContextId not found"} {
+	for _, text := range []string{"Cannot find context", "Execution context was destroyed", "Inspected target navigated", "No frame for given id", "uniqueContextId not found", "Not attached to an active page"} {
 		if strings.Contains(refused.Message, text) {
 			return true
 		}
