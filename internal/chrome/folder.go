@@ -15,6 +15,7 @@ import (
 type folder struct {
 	path                string // ours
 	profile, home, temp string // the browser user's, below path
+	programs            string // ours, below path: what the browser finds first in its PATH
 	user                account
 	lock                *os.File
 	swept               chan struct{}
@@ -29,13 +30,14 @@ func newFolder(user account) (*folder, error) {
 		return nil, err
 	}
 	f := &folder{
-		path:    path,
-		profile: filepath.Join(path, "profile"),
-		home:    filepath.Join(path, "home"),
-		temp:    filepath.Join(path, "tmp"),
-		user:    user,
-		lock:    lock,
-		swept:   make(chan struct{}),
+		path:     path,
+		profile:  filepath.Join(path, "profile"),
+		home:     filepath.Join(path, "home"),
+		temp:     filepath.Join(path, "tmp"),
+		programs: filepath.Join(path, "programs"),
+		user:     user,
+		lock:     lock,
+		swept:    make(chan struct{}),
 	}
 	go func() {
 		defer close(f.swept)
@@ -61,7 +63,25 @@ func (f *folder) furnish() error {
 			return err
 		}
 	}
+	if err := f.addPrograms(); err != nil {
+		return err
+	}
 	return f.user.canReach(f.profile)
+}
+
+// addPrograms puts an xdg-settings in the browser's way that calls it the default program for every scheme. Else Chromium would start
+// another program for mailto:, and ask a person whether to open tel: and the like, in a dialog that nobody sees and that
+// keeps all input from the tab.
+func (f *folder) addPrograms() error {
+	if err := os.Mkdir(f.programs, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(f.programs, "xdg-settings")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\necho yes\n"), 0o755); err != nil {
+		return err
+	}
+	// Whatever the umask is: the browser's user reads and runs it, and only we can change it.
+	return errors.Join(os.Chmod(f.programs, 0o755), os.Chmod(path, 0o755))
 }
 
 func (f *folder) makeDir(pattern string) (string, error) {

@@ -252,7 +252,7 @@ func environment(o Options, f *folder) []string {
 	env := []string{
 		"HOME=" + f.home,
 		"TMPDIR=" + f.temp,
-		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"PATH=" + f.programs + ":/usr/local/bin:/usr/bin:/bin",
 		"LANG=C.UTF-8",
 		"LANGUAGE=" + strings.ReplaceAll(o.locale(), "-", "_"), // on Linux it decides instead of --lang
 		// No desktop services: they could ask a person, and failing to find them costs time.

@@ -39,7 +39,7 @@ func (p *Page) TakeNotes() []string {
 	defer p.mu.Unlock()
 	lines := p.notes.lines
 	if p.notes.dropped > 0 {
-		lines = append(lines, fmt.Sprintf("And %d more dialogs.", p.notes.dropped))
+		lines = append(lines, fmt.Sprintf("And %d more remarks of that kind.", p.notes.dropped))
 	}
 	p.notes = notes{}
 	return lines

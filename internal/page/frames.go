@@ -1,7 +1,7 @@
 package page
 
 import (
-	"fmt"
+	"slices"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -118,8 +118,9 @@ const restlessness = 8
 
 // replaced counts the tab's documents, and tells of a page that goes on replacing itself.
 func (p *Page) replaced() {
-	if p.turnover++; p.turnover == restlessness {
-		p.notes.add(fmt.Sprintf("The page keeps replacing itself: %d documents since the last call began. What is read of it may be gone at once.", restlessness))
+	const note = "The page keeps replacing itself. What is read of it may be gone at once."
+	if p.turnover++; p.turnover >= restlessness && !slices.Contains(p.notes.lines, note) {
+		p.notes.add(note)
 	}
 }
 

@@ -231,7 +231,7 @@ func (p *Page) arrived(ctx context.Context, from Mark) error {
 	if err == nil {
 		err = p.await(patience, func() bool { return p.flyingSince(from.clock) == 0 })
 	}
-	if ctx.Err() == nil && errors.Is(context.Cause(patience), errStillLoading) {
+	if errors.Is(err, errRestless) || ctx.Err() == nil && errors.Is(context.Cause(patience), errStillLoading) {
 		return nil
 	}
 	return err

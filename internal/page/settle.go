@@ -40,7 +40,11 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 	defer cancel()
 	barrier := "observe"
 	for {
-		if err := p.pass(ctx, barrier, from); err != nil {
+		err := p.pass(ctx, barrier, from)
+		if errors.Is(err, errRestless) {
+			return p.settled(from), nil
+		}
+		if err != nil {
 			return Settled{}, err
 		}
 		p.mu.Lock()

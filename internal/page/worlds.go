@@ -110,10 +110,9 @@ func (p *Page) inFrame(ctx context.Context, id proto.FrameID, fn func(*world) er
 	ctx, stop := p.unlessHeldBack(ctx)
 	defer stop()
 	const tries = 20 // a page that reloads itself is followed for as long as the context allows, but not for ever
-	var err error
 	for range tries {
-		var w *world
-		if w, err = p.worldOf(ctx, id); err == nil {
+		w, err := p.worldOf(ctx, id)
+		if err == nil {
 			if err = fn(w); err == nil {
 				return nil
 			}
@@ -128,8 +127,11 @@ func (p *Page) inFrame(ctx context.Context, id proto.FrameID, fn func(*world) er
 			return err
 		}
 	}
-	return err
+	return errRestless
 }
+
+// errRestless is the failure to ask anything of a page that replaces itself faster than it can answer.
+var errRestless = problemf("The page replaces itself so often that it cannot be used. Wait and retry, or navigate elsewhere.")
 
 func (p *Page) dropWorld(w *world) {
 	p.mu.Lock()
