@@ -123,7 +123,12 @@ func (p *Page) inFrame(ctx context.Context, id proto.FrameID, fn func(*world) er
 		if w != nil {
 			p.dropWorld(w)
 		}
-		if err := p.await(ctx, func() bool { return len(p.pending) == 0 }); err != nil {
+		settled := func() bool {
+			_, frame := p.pending[id]
+			_, tab := p.pending[p.main]
+			return !frame && !tab
+		}
+		if err := p.await(ctx, settled); err != nil {
 			return err
 		}
 	}
