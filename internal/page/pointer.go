@@ -344,15 +344,16 @@ func (p *Page) Wheel(ctx context.Context, x, y, dx, dy float64) (moved []Scrolle
 	if err != nil {
 		return nil, false, err
 	}
-	sent := cdp.Start(p.session, turnWheel, wheelParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x, Y: y, DeltaX: dx, DeltaY: dy})
+	// The answer comes when the page has had the wheel; only then is it clear whether it took it.
+	wheel := wheelParams{Type: input.DispatchMouseEventTypeMouseWheel, X: x, Y: y, DeltaX: dx, DeltaY: dy}
+	if _, err := cdp.Call(ctx, p.session, turnWheel, wheel); err != nil {
+		return nil, false, err
+	}
 	var seen struct {
 		Moved     []Scrolled `json:"moved"`
 		Prevented bool       `json:"prevented"`
 	}
 	if err := w.call(ctx, "scrolled", &seen, map[string]any{"dx": dx, "dy": dy}); err != nil && !navigated(err) {
-		return nil, false, err
-	}
-	if _, err = sent.Wait(ctx); err != nil {
 		return nil, false, err
 	}
 	// What watches for elements to come into view learns of it with the next frame.
