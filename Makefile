@@ -6,10 +6,9 @@
 
 GO        ?= go
 BIN       := pagehand
-# The part of the browser suite that also runs under the race detector.
-RACE      := ^(TestBehaviour/(tabs|dialog|frames)|TestTurn|TestSessions)
-# Packages that start no browser of their own run under the race detector whole.
-BROWSERLESS := ./contract ./egress ./internal/cdp/... ./internal/keys ./internal/redact ./report ./script ./site
+# The part of the browser suite (the root package's tests) that also runs under the race detector; all other packages do whole.
+RACE_TESTS   := ^(TestTurn|TestSessions|TestReplaceSession|TestDownloads|TestReadNetwork|TestProcessesKilled)
+RACE_SCRIPTS := ^TestBehaviour$$/^(tabs|dialog|frames|drag)/
 
 .PHONY: help demo test test-slow lint setup build clean
 
@@ -21,8 +20,9 @@ demo: setup build ## run the demo and print the path of its report
 
 test: setup build lint ## run all tests but the slow ones
 	$(GO) test ./...
-	$(GO) test -race $(BROWSERLESS)
-	$(GO) test -race -run '$(RACE)' -parallel 2 .
+	$(GO) test -race $$($(GO) list ./... | grep -vx 'github.com/pagehand/pagehand')
+	$(GO) test -race -run '$(RACE_TESTS)' .
+	$(GO) test -race -run '$(RACE_SCRIPTS)' .
 
 test-slow: setup ## run the slow tests: hostile pages, restarts, short fuzzing; only when their inputs changed
 	./scripts/slow.sh

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"time"
 
 	proto "github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/dom"
@@ -201,6 +202,9 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	err := look()
 	for _, one := range sent {
 		if _, err := one.Wait(ctx); err != nil {
+			if p.closing(ctx) {
+				return nil
+			}
 			return err
 		}
 	}
@@ -227,6 +231,19 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 		return problemf("The pointer reached %s instead of %s. Read the page to see what changed before you go on.", seen.On, at.Ref)
 	}
 	return nil
+}
+
+// closing tells whether the tab is going away. Chromium may refuse the rest of the input a moment before it says so.
+func (p *Page) closing(ctx context.Context) bool {
+	patience := time.NewTimer(expectPatience)
+	defer patience.Stop()
+	select {
+	case <-p.session.Done():
+		return true
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // sending is input on its way; Chromium answers when the page has handled it.
