@@ -38,11 +38,11 @@ var patienceAfter = map[Recovery]time.Duration{
 	ScriptEnded:    500 * time.Millisecond,
 	ScriptsStopped: 1500 * time.Millisecond,
 	PageLeft:       2 * time.Second,
-	ProcessEnded:   5 * time.Second,
+	ProcessEnded:   10 * time.Second, // seen: 7.5 s, behind a beforeunload handler that never ended
 }
 
 // Recover makes a tab answer again whose call ran out of time or was cancelled, by the mildest means that works, and tells which
-// that was. It takes ten seconds at the very worst, and next to none when the page answers.
+// that was. It takes fifteen seconds at the very worst, and next to none when the page answers.
 //
 // Each rung is needed. Ending the script does for loops, microtasks and regular expressions, but not for timers that start
 // the next loop, nor where the page is not in a script: a synchronous request, a layout. A tight loop of dialogs cannot be ended
