@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/chromedp/cdproto/target"
+
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/internal/cdp"
 	"github.com/pagehand/pagehand/internal/page"
@@ -115,14 +117,31 @@ func (t *tab) recover(ctx context.Context) string {
 	case page.PageLeft, page.ProcessEnded:
 		return fmt.Sprintf(" The page hung and was left; %s shows about:blank.", t.id)
 	case page.Lost:
-		ctx, cancel := context.WithTimeout(ctx, t.session.opts.Timeout)
-		defer cancel()
-		if err := t.close(ctx); err != nil {
-			t.session.log.Error("a hung tab could not be closed", "tab", t.id, "cause", err)
-		}
-		return fmt.Sprintf(" The page hung and %s was closed.", t.id)
+		return t.session.giveUp(ctx, t)
 	}
 	return ""
+}
+
+// giveUp drops a tab that nothing could free, whether or not Chromium closes it in time, and makes sure that there is a tab to go on in.
+func (s *Session) giveUp(ctx context.Context, t *tab) string {
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	s.mu.Lock()
+	t.asked = true
+	s.mu.Unlock()
+	cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: t.target})
+	s.lost(target.SessionID(t.cdp.ID()))
+	text := fmt.Sprintf(" The page hung and %s was closed.", t.id)
+	if len(s.Tabs()) > 0 {
+		return text
+	}
+	fresh, err := s.openTab(ctx)
+	if err != nil {
+		s.log.Error("no tab could be opened in the place of a hung one", "cause", err)
+		return text
+	}
+	s.activate(fresh)
+	return text + fmt.Sprintf(" %s is open in its place.", fresh.id)
 }
 
 func failure(c Call, text string) Result {
