@@ -202,7 +202,7 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	err := look()
 	for _, one := range sent {
 		if _, err := one.Wait(ctx); err != nil {
-			if p.closing(ctx) {
+			if p.closing(ctx, err) {
 				return nil
 			}
 			return err
@@ -212,8 +212,8 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 		seen.Unseen = false
 		err = look() // the page was slow, but has handled the input now
 	}
-	if navigated(err) || errors.Is(err, cdp.ErrDetached) {
-		return nil // the input led to another page
+	if navigated(err) || p.closing(ctx, err) {
+		return nil // the input led to another page, or closed this one
 	}
 	if err != nil {
 		return err
@@ -233,8 +233,16 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	return nil
 }
 
-// closing tells whether the tab is going away. Chromium may refuse the rest of the input a moment before it says so.
-func (p *Page) closing(ctx context.Context) bool {
+// closing tells whether a call failed because the tab is going away: Chromium may refuse what is on its way a moment before it
+// says so.
+func (p *Page) closing(ctx context.Context, err error) bool {
+	if errors.Is(err, cdp.ErrDetached) {
+		return true
+	}
+	var refused *cdp.Error
+	if !errors.As(err, &refused) {
+		return false
+	}
 	patience := time.NewTimer(expectPatience)
 	defer patience.Stop()
 	select {

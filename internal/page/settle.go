@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/pagehand/pagehand/internal/cdp"
 )
 
 // settlePatience bounds the wait for requests that an action started.
@@ -43,6 +45,9 @@ func (p *Page) Settle(ctx context.Context, from Mark) (Settled, error) {
 		err := p.pass(ctx, barrier, from)
 		if errors.Is(err, errRestless) {
 			return p.settled(from), nil
+		}
+		if err != nil && p.closing(ctx, err) {
+			err = cdp.ErrDetached
 		}
 		if err != nil {
 			return Settled{}, err
