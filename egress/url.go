@@ -52,11 +52,8 @@ var parser = whatwg.NewParser()
 //
 // The error is [ErrScheme] for any other scheme, else another [URLError].
 func ParseURL(text string) (*URL, error) {
-	if len(text) > maxURL {
-		return nil, invalid("It is longer than 2 MiB")
-	}
-	if head := strings.IndexAny(text+"#", "?#"); head > maxHead {
-		return nil, invalid("It has more than 16 KiB before the query")
+	if reason := tooLong(text); reason != "" {
+		return nil, invalid(reason)
 	}
 	text = strings.TrimFunc(text, func(r rune) bool { return r <= ' ' }) // as the parser does, but before a prefix is put on
 	u, err := parser.Parse(text)
@@ -79,7 +76,22 @@ func ParseURL(text string) (*URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &URL{Href: u.Href(false), Scheme: u.Scheme(), Host: host, Port: effectivePort(u), shown: show(u)}, nil
+	href := u.Href(false)
+	if tooLong(href) != "" { // percent-encoding makes up to nine bytes of one, and what is accepted must be accepted again
+		return nil, invalid(tooLong(href) + " once it is encoded")
+	}
+	return &URL{Href: href, Scheme: u.Scheme(), Host: host, Port: effectivePort(u), shown: show(u)}, nil
+}
+
+// tooLong says in what way a text is too long to be a URL, empty when it is not.
+func tooLong(text string) string {
+	if len(text) > maxURL {
+		return "It is longer than 2 MiB"
+	}
+	if head := strings.IndexAny(text, "?#"); head > maxHead || head < 0 && len(text) > maxHead {
+		return "It has more than 16 KiB before the query"
+	}
+	return ""
 }
 
 func isWeb(u *whatwg.Url) bool { return u.Scheme() == "http" || u.Scheme() == "https" }

@@ -175,6 +175,7 @@ func FuzzParseURL(f *testing.F) {
 	for _, text := range []string{
 		"https://example.com/docs", "localhost:3000", "//host/path", "user@host", "http:127.1", "http://a\\@b", "javascript:alert(1)",
 		"http://[::ffff:127.0.0.1]/", "http://127。0。0。1", "http://u:p@h:1/?q#f", "example.com:8080", "\x00", "http://a..b", "ftp://",
+		"0/" + strings.Repeat("\xf3", 2000), // short, but not once it is encoded
 	} {
 		f.Add(text)
 	}
