@@ -289,8 +289,9 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 	}
 	s.count++
 	t := &tab{id: fmt.Sprintf("tab-%d", s.count), session: s, cdp: cs, target: info.TargetID}
-	t.page = page.Attach(cs, info, &s.page)
+	// Before the page's own handler, which fails the calls that wait: what they answer must no longer list the tab.
 	cdp.On(cs, inspector.TargetCrashed, func(inspector.EventTargetCrashed) { s.crashed(t) })
+	t.page = page.Attach(cs, info, &s.page)
 	s.tabs = append(s.tabs, t)
 	s.fresh = append(s.fresh, t)
 	if s.active == nil { // of the tabs in a browser_state exactly one is active (contract §5)
@@ -310,11 +311,11 @@ func (s *Session) adopt(cs *cdp.Session, info *target.Info) {
 
 // crashed drops a tab whose renderer died, unless we ended it: what is left of it cannot be used.
 func (s *Session) crashed(t *tab) {
-	if !t.page.Crashed() {
+	if t.page.Ending() {
 		return
 	}
 	cdp.Post(s.browser.conn.Root(), target.CloseTarget, target.CloseTargetParams{TargetID: t.target})
-	s.lost(target.SessionID(t.cdp.ID()))
+	s.remove(target.SessionID(t.cdp.ID()), "crashed and was closed")
 }
 
 // placed notes which window a tab is in. A tab that a page opened shares its opener's, and which of them is in front is not told.
@@ -348,7 +349,10 @@ func (s *Session) bringToFront(ctx context.Context, t *tab) error {
 }
 
 // lost drops a tab whose CDP session has ended: it was closed, by a call or by its page.
-func (s *Session) lost(id target.SessionID) {
+func (s *Session) lost(id target.SessionID) { s.remove(id, "was closed by its page") }
+
+// remove drops a tab that is gone. Why is told unless a call asked for it.
+func (s *Session) remove(id target.SessionID, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.tabs, func(t *tab) bool { return t.cdp.ID() == string(id) })
@@ -357,12 +361,8 @@ func (s *Session) lost(id target.SessionID) {
 	}
 	t := s.tabs[i]
 	s.drop(i)
-	switch {
-	case t.asked || s.closed:
-	case t.page.Crashed():
-		s.remark(t.id + " crashed and was closed.")
-	default:
-		s.remark(t.id + " was closed by its page.")
+	if !t.asked && !s.closed {
+		s.remark(t.id + " " + why + ".")
 	}
 }
 

@@ -173,11 +173,11 @@ func (p *Page) attached(parent *cdp.Session, ev target.EventAttachedToTarget) {
 // Gone is closed when the tab has been closed.
 func (p *Page) Gone() <-chan struct{} { return p.session.Done() }
 
-// Crashed tells whether the tab's renderer died.
-func (p *Page) Crashed() bool {
+// Ending tells whether a call is ending the tab's renderer, which will then die without a loss.
+func (p *Page) Ending() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.crashed
+	return p.ending
 }
 
 // Title is the last known title, as the page gave it.

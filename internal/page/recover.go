@@ -96,7 +96,9 @@ func (p *Page) ended() bool {
 	case <-p.session.Done():
 		return true
 	default:
-		return p.Crashed()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.crashed
 	}
 }
 
