@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -43,10 +44,17 @@ func TestNavigateOutcomes(t *testing.T) {
 			c.Close()
 		}
 	})
-	mux.HandleFunc("/private", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("WWW-Authenticate", `Basic realm="Staff"`)
-		w.WriteHeader(http.StatusUnauthorized)
-	})
+	for path, challenge := range map[string]string{
+		"/staff": `Basic realm="Staff \"only\"", charset="UTF-8"`, "/token": "Digest nonce=a, realm=Token", "/nameless": "Basic", "/unasked": "",
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if challenge != "" {
+				w.Header().Set("WWW-Authenticate", challenge)
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(w, "members only")
+		})
+	}
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	secure := httptest.NewTLSServer(mux)
@@ -68,6 +76,10 @@ func TestNavigateOutcomes(t *testing.T) {
 		{server.URL + "/file", "The address is a download, not a page; the tab stays where it was."},
 		{server.URL + "/loop", "Error: Navigation to {}/loop failed: the server redirected too many times (ERR_TOO_MANY_REDIRECTS)."},
 		{server.URL + "/empty", "Error: Navigation to {}/empty failed: the server sent no answer (ERR_EMPTY_RESPONSE)."},
+		{server.URL + "/staff", `Error: Navigation to {}/staff failed: the page requires HTTP authentication, a user name and password for "Staff \"only\"" (HTTP 401).`},
+		{server.URL + "/token", `Error: Navigation to {}/token failed: the page requires HTTP authentication, a user name and password for "Token" (HTTP 401).`},
+		{server.URL + "/nameless", "Error: Navigation to {}/nameless failed: the page requires HTTP authentication, a user name and password (HTTP 401)."},
+		{server.URL + "/unasked", "Navigated to {}/unasked (HTTP 401)"},
 		{"http://" + closed.Addr().String(), "Error: Navigation to http://" + closed.Addr().String() + "/ failed: the server refused the connection (ERR_CONNECTION_REFUSED)."},
 		{secure.URL, "Error: Navigation to " + secure.URL + "/ failed: the server's certificate is not valid (ERR_CERT_AUTHORITY_INVALID)."},
 		{server.URL, "Navigated to {}/"},
@@ -78,6 +90,71 @@ func TestNavigateOutcomes(t *testing.T) {
 		if want := strings.ReplaceAll(test.want, "{}", server.URL); got != want {
 			t.Errorf("%s:\n got %s\nwant %s", test.url, got, want)
 		}
+	}
+}
+
+// TestFrameOutcomes: a frame whose page the browser does not show says why, and one that shows nothing takes no line.
+func TestFrameOutcomes(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/denied", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Frame-Options", "DENY")
+		io.WriteString(w, "denied")
+	})
+	mux.HandleFunc("/none", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "frame-ancestors 'none'")
+		io.WriteString(w, "none")
+	})
+	mux.HandleFunc("/empty", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<!doctype html><title>Empty</title>") })
+	other := browsertest.OtherHost(t, mux)
+	page := func(src string) string {
+		return fmt.Sprintf(`<!doctype html><title>P</title><p>Before</p><iframe title=F src=%q></iframe><p>After</p>`, src)
+	}
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	for _, test := range []struct{ src, line string }{
+		{other + "/denied", "\n (this frame could not be loaded: the server's headers forbid showing it here (ERR_BLOCKED_BY_RESPONSE))"},
+		{other + "/none", "\n (this frame could not be loaded: the server's headers forbid showing it here (ERR_BLOCKED_BY_RESPONSE))"},
+		{"http://nowhere.invalid/", "\n (this frame could not be loaded: the host name could not be resolved (ERR_NAME_NOT_RESOLVED))"},
+		{other + "/empty", ""},
+	} {
+		succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, serveHTML(t, page(test.src))))
+		got := regexp.MustCompile(`\[ref_\d+\] `).ReplaceAllString(succeed(t, s, "read_page", `{}`), "")
+		if want := "\"Before\"\niframe \"F\" url=" + test.src + test.line + "\n\"After\""; got != want {
+			t.Errorf("%s:\n got %s\nwant %s", test.src, got, want)
+		}
+	}
+}
+
+// TestDownloadsAreToldByTheirClick: the click that starts a download says so, also where Chromium announces none: for links with a
+// download attribute, clicked by the model or by the page.
+func TestDownloadsAreToldByTheirClick(t *testing.T) {
+	t.Parallel()
+	s := newSession(t, browsertest.Browser(t), pagehand.SessionOptions{})
+	succeed(t, s, "navigate", fmt.Sprintf(`{"url":%q}`, serveHTML(t, `<!doctype html><title>D</title>
+		<a download href="data:text/csv,a">Data</a> <a download id=b>Blob</a> <a download href="/c">Same site</a> <button>By a script</button>
+		<a target=_blank href="data:application/octet-stream,e">In a tab</a> <a download href="data:text/csv,f" onclick="return false">Prevented</a>
+		<script>b.href = URL.createObjectURL(new Blob(['b']));
+		document.querySelector('button').onclick = () => {
+			const a = document.createElement('a');
+			a.download = 'd.csv';
+			a.href = b.href;
+			document.body.append(a);
+			a.click();
+			a.remove();
+		}</script>`)))
+	succeed(t, s, "read_page", `{}`)
+	count := 0
+	for range 2 { // Chromium allows ten of these in a second
+		for ref := 1; ref <= 5; ref++ {
+			count++
+			got := succeed(t, s, "left_click", fmt.Sprintf(`{"target":{"type":"ref","ref":"ref_%d"}}`, ref))
+			if want := regexp.MustCompile(fmt.Sprintf(`\(download_(started|completed) dl-%d \)`, count)); !want.MatchString(got) || strings.Contains(got, "tab_opened") {
+				t.Errorf("click on ref_%d: %s", ref, got)
+			}
+		}
+	}
+	if got := succeed(t, s, "left_click", `{"target":{"type":"ref","ref":"ref_6"}}`); strings.Contains(got, fmt.Sprintf("dl-%d ", count+1)) {
+		t.Errorf("a click that the page prevented: %s", got)
 	}
 }
 

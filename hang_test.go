@@ -120,7 +120,7 @@ func TestAsksThePerson(t *testing.T) {
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	s := testSession(t, browsertest.Browser(t), 0)
-	denied := "Error: Navigation to " + server.URL + "/auth failed: the page requires HTTP authentication, a user name and password (ERR_INVALID_AUTH_CREDENTIALS)."
+	denied := "Error: Navigation to " + server.URL + "/auth failed: the page requires HTTP authentication, a user name and password for \"Staff\" (HTTP 401)."
 	if text, _ := ask(s, "navigate", `{"url":"%s/auth"}`, server.URL); text != denied {
 		t.Errorf("navigate to a page with HTTP authentication: %s", text)
 	}

@@ -63,7 +63,7 @@ func (t *tab) outcome(s page.Settled) string {
 	var b strings.Builder
 	switch {
 	case s.Failure != "":
-		fmt.Fprintf(&b, "\nThe page it led to could not be loaded: %s.", s.FailureText())
+		fmt.Fprintf(&b, "\nThe page it led to could not be loaded: %s.", s.Failure)
 	case s.Loading:
 		b.WriteString("\nStill loading.")
 	case s.Pending > 0:

@@ -111,7 +111,7 @@ func (t *tab) arrive(ctx context.Context, url string, move func(context.Context)
 	case a.Stayed:
 		return say(fmt.Sprintf("The server answered without content (HTTP %d); the page is unchanged.", a.Status))
 	case a.Failure != "":
-		return output{}, toolErrorf("Navigation to %s failed: %s.", where, a.FailureText())
+		return output{}, toolErrorf("Navigation to %s failed: %s.", where, a.Failure)
 	}
 	if err := t.allows(ctx, a.URL); err != nil {
 		// A redirect led to where the session may not go: nothing of it stays readable.

@@ -20,6 +20,7 @@ import (
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
 	"github.com/pagehand/pagehand/internal/cdp"
+	"github.com/pagehand/pagehand/internal/chrome"
 	"github.com/pagehand/pagehand/internal/page"
 )
 
@@ -62,12 +63,15 @@ type SessionOptions struct {
 	ExposeDownloads bool
 	// Timeout bounds each call; a call's own duration is added. Zero means 30 seconds.
 	Timeout time.Duration
-	// MaxChars bounds what read_page, find and get_page_text return, in code points. Zero means 50,000; negative means no bound,
-	// which is for logs and measurements only.
+	// MaxChars bounds what read_page and get_page_text return, in code points, the note about a cut included: at least [MinMaxChars].
+	// Zero means 50,000; negative means no bound, which is for logs and measurements only.
 	MaxChars int
 	// Logger receives what no caller is told. Nil means the browser's.
 	Logger *slog.Logger
 }
+
+// MinMaxChars is the least that [SessionOptions].MaxChars may be: a smaller reading would hold little but the note that it was cut.
+const MinMaxChars = 200
 
 const (
 	defaultTimeout  = 30 * time.Second
@@ -153,6 +157,11 @@ func (s *Session) prepare(ctx context.Context) error {
 	if _, err := time.LoadLocation(o.Timezone); err != nil {
 		return fmt.Errorf("timezone: %w", err)
 	}
+	if o.Locale != "" {
+		if err := chrome.CheckLocale(o.Locale); err != nil {
+			return fmt.Errorf("locale: %w", err)
+		}
+	}
 	if o.Scale == 0 {
 		o.Scale = 1
 	}
@@ -164,6 +173,9 @@ func (s *Session) prepare(ctx context.Context) error {
 	}
 	if o.MaxChars == 0 {
 		o.MaxChars = defaultMaxChars
+	}
+	if o.MaxChars > 0 && o.MaxChars < MinMaxChars {
+		return fmt.Errorf("readings of at most %d characters: the bound must be at least %d", o.MaxChars, MinMaxChars)
 	}
 	if o.Logger != nil {
 		s.log = o.Logger

@@ -144,6 +144,8 @@ func TestImpossibleOptions(t *testing.T) {
 	for name, o := range map[string]pagehand.SessionOptions{
 		"no height":   {Viewport: pagehand.Size{Width: 800}},
 		"too wide":    {Viewport: pagehand.Size{Width: 10_001, Height: 600}},
+		"no locale":   {Locale: "!!"},
+		"no room":     {MaxChars: 199},
 		"tiny scale":  {Scale: 0.01},
 		"scale NaN":   {Scale: math.NaN()},
 		"scale below": {Scale: -1},

@@ -20,22 +20,22 @@ type browserFlags struct {
 	Viewport    viewportFlag `placeholder:"WxH" default:"1280x720" group:"Browser:" help:"Size of every tab in CSS pixels. Default: ${default}."`
 	Scale       float64      `placeholder:"N" default:"1" group:"Browser:" help:"Device scale factor, from 0.1 to 10. Default: ${default}."`
 	UserAgent   string       `placeholder:"TEXT" group:"Browser:" help:"User agent. Default: the browser's own, without the word Headless."`
-	Locale      string       `placeholder:"TAG" group:"Browser:" help:"Language tag such as de-CH. Default: en-US."`
-	Timezone    string       `placeholder:"NAME" group:"Browser:" help:"Time zone such as Europe/Zurich. Default: the machine's."`
+	Locale      localeFlag   `placeholder:"TAG" group:"Browser:" help:"Language tag such as de-CH. Default: en-US."`
+	Timezone    timezoneFlag `placeholder:"NAME" group:"Browser:" help:"Time zone such as Europe/Zurich. Default: the machine's."`
 	Geolocation positionFlag `placeholder:"LAT,LON[,ACC]" group:"Browser:" help:"What pages learn that ask where they are, in degrees and metres. Default: nothing."`
 	ColorScheme string       `placeholder:"light|dark" enum:"light,dark," default:"" group:"Browser:" help:"Preferred colour scheme. Default: the browser's."`
 	Dialogs     string       `placeholder:"accept|dismiss" enum:"accept,dismiss" default:"dismiss" group:"Browser:" help:"What happens to alert, confirm and prompt. Default: ${default}."`
 
-	Configs         configsFlag     `placeholder:"JSON|FILE" group:"What calls may do:" help:"The toolset entry, or only its configs, as your application sends it to the API."`
-	Enable          []string        `placeholder:"MEMBER" group:"What calls may do:" help:"Members to enable that are off by default."`
-	Allow           hostsFlag       `placeholder:"HOST,..." group:"What calls may do:" help:"The only hosts that may be reached: HOST (ports 80 and 443), HOST:PORT, HOST:* or *.HOST. Given but empty: none. Default: the public internet."`
-	AllowPrivate    privateFlag     `group:"What calls may do:" help:"Also allow loopback, private and link-local addresses. --allow-private=HOST:PORT,... allows only those."`
-	Uploads         []path          `placeholder:"DIR" sep:"none" group:"What calls may do:" help:"Folder that file_upload may take files from. Repeatable."`
-	Document        map[string]path `placeholder:"ID=PATH" mapsep:"none" group:"What calls may do:" help:"File staged for file_upload under a document id. Repeatable."`
-	Downloads       path            `placeholder:"DIR" group:"What calls may do:" help:"Folder that downloads are kept in. Default: one that is removed at the end."`
-	ExposeDownloads bool            `group:"What calls may do:" help:"Tell the model the paths of downloads: only where another of its tools can read them."`
-	MaxChars        int             `placeholder:"N" default:"50000" group:"What calls may do:" help:"Most characters of a page reading. 0: no bound, for logs and measurements only. Default: ${default}."`
-	Timeout         durationFlag    `placeholder:"TIME" default:"30s" group:"What calls may do:" help:"Most time for a call, such as 45s or 45; its own duration is added. Default: ${default}."`
+	Configs         configsFlag   `placeholder:"JSON|FILE" group:"What calls may do:" help:"The toolset entry, or only its configs, as your application sends it to the API."`
+	Enable          []string      `placeholder:"MEMBER" group:"What calls may do:" help:"Members to enable that are off by default."`
+	Allow           hostsFlag     `placeholder:"HOST,..." group:"What calls may do:" help:"The only hosts that may be reached: HOST (ports 80 and 443), HOST:PORT, HOST:* or *.HOST. Given but empty: none. Default: the public internet."`
+	AllowPrivate    privateFlag   `group:"What calls may do:" help:"Also allow loopback, private and link-local addresses. --allow-private=HOST:PORT,... allows only those."`
+	Uploads         []path        `placeholder:"DIR" sep:"none" group:"What calls may do:" help:"Folder that file_upload may take files from. Repeatable."`
+	Document        documentsFlag `placeholder:"ID=PATH" group:"What calls may do:" help:"File staged for file_upload under a document id. Repeatable."`
+	Downloads       path          `placeholder:"DIR" group:"What calls may do:" help:"Folder that downloads are kept in. Default: one that is removed at the end."`
+	ExposeDownloads bool          `group:"What calls may do:" help:"Tell the model the paths of downloads: only where another of its tools can read them."`
+	MaxChars        int           `placeholder:"N" default:"50000" group:"What calls may do:" help:"Most characters of a page reading, at least 200. 0: no bound, for logs and measurements only. Default: ${default}."`
+	Timeout         durationFlag  `placeholder:"TIME" default:"30s" group:"What calls may do:" help:"Most time for a call, such as 45s or 45; its own duration is added. Default: ${default}."`
 }
 
 // sessionOptions checks the flags and translates them.
@@ -51,16 +51,16 @@ func (f *browserFlags) sessionOptions(log *slog.Logger) (*pagehand.SessionOption
 	if f.Scale < 0.1 || f.Scale > 10 {
 		return nil, unusable(fmt.Errorf("--scale: %g is not from 0.1 to 10", f.Scale))
 	}
-	if f.MaxChars < 0 {
-		return nil, unusable(fmt.Errorf("--max-chars: %d is negative", f.MaxChars))
+	if f.MaxChars < pagehand.MinMaxChars && f.MaxChars != 0 {
+		return nil, unusable(fmt.Errorf("--max-chars: %d is neither 0, for no bound, nor at least %d", f.MaxChars, pagehand.MinMaxChars))
 	}
 	options := &pagehand.SessionOptions{
 		Configs:         configs,
 		Viewport:        pagehand.Size(f.Viewport),
 		Scale:           f.Scale,
 		UserAgent:       f.UserAgent,
-		Locale:          f.Locale,
-		Timezone:        f.Timezone,
+		Locale:          string(f.Locale),
+		Timezone:        string(f.Timezone),
 		Geolocation:     f.Geolocation.at,
 		ColorScheme:     f.ColorScheme,
 		AcceptDialogs:   f.Dialogs == "accept",
@@ -103,8 +103,8 @@ func (f *browserFlags) launch(ctx context.Context, log *slog.Logger) (*pagehand.
 	browser, err := pagehand.Launch(ctx, &pagehand.LaunchOptions{
 		Executable: f.Browser,
 		Headful:    f.Headful,
-		Locale:     f.Locale,
-		Timezone:   f.Timezone,
+		Locale:     string(f.Locale),
+		Timezone:   string(f.Timezone),
 		Logger:     log,
 	})
 	switch {

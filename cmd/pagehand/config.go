@@ -34,6 +34,10 @@ func (c *cli) BeforeResolve(ctx *kong.Context) error {
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}
+	var unreadable *fs.PathError
+	if errors.As(err, &unreadable) && !named {
+		return fmt.Errorf("the default configuration file: %w; make it readable, or name another with --config", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,8 @@ func TestUnusableConfig(t *testing.T) {
 		"- allow\n":                     `line 1: expected one "flag: value" a line`,
 		"allow: a.com\nallow: b.com\n":  "allow",
 		"allow: [a\n":                   "config.yaml: ",
+		"locale: '!'\n":                 `line 1: "!" is not a language tag`,
+		"document: {a: {b: c}}\n":       "line 1: ",
 	} {
 		t.Run(text, func(t *testing.T) {
 			name := configure(t, text)
@@ -111,6 +113,23 @@ func TestUnusableConfig(t *testing.T) {
 				t.Errorf("the file is not named: %q", complaint(err))
 			}
 		})
+	}
+}
+
+func TestUnreadableConfig(t *testing.T) {
+	name := configure(t, "")
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(name, 0o700); err != nil { // a folder can't be read as a file, by root neither
+		t.Fatal(err)
+	}
+	_, err := parse("exec")
+	if got := complaint(err); status(err) != statusUsage || !strings.Contains(got, name) || !strings.Contains(got, "name another with --config") {
+		t.Errorf("got status %d and %q", status(err), got)
+	}
+	if _, err := parse("exec", "--config", os.DevNull); err != nil {
+		t.Errorf("with --config: %v", err)
 	}
 }
 

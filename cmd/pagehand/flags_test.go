@@ -41,6 +41,7 @@ func TestSessionOptions(t *testing.T) {
 		{"--timeout 45", func(o *pagehand.SessionOptions) bool { return o.Timeout == 45*time.Second }},
 		{"--timeout 0.5", func(o *pagehand.SessionOptions) bool { return o.Timeout == 500*time.Millisecond }},
 		{"--timeout 1m30s", func(o *pagehand.SessionOptions) bool { return o.Timeout == 90*time.Second }},
+		{"--max-chars 200", func(o *pagehand.SessionOptions) bool { return o.MaxChars == 200 }},
 		{"--max-chars 0", func(o *pagehand.SessionOptions) bool { return o.MaxChars < 0 }},
 		{"--geolocation=-33.9,151.2", func(o *pagehand.SessionOptions) bool {
 			return *o.Geolocation == pagehand.Position{Latitude: -33.9, Longitude: 151.2, Accuracy: 1}
@@ -54,6 +55,10 @@ func TestSessionOptions(t *testing.T) {
 			return o.Configs.String() == "zoom=false file_upload=true"
 		}},
 		{"--document doc-1=" + staged, func(o *pagehand.SessionOptions) bool { return o.Documents["doc-1"] == staged }},
+		{"--document 1=/etc/hosts --document 2=/etc/hosts", func(o *pagehand.SessionOptions) bool { return len(o.Documents) == 2 }},
+		{"--locale zh-Hant-TW --timezone Europe/Zurich", func(o *pagehand.SessionOptions) bool {
+			return o.Locale == "zh-Hant-TW" && o.Timezone == "Europe/Zurich"
+		}},
 		{"--uploads . --uploads /", func(o *pagehand.SessionOptions) bool {
 			return len(o.UploadRoots) == 2 && filepath.IsAbs(o.UploadRoots[0]) && o.UploadRoots[1] == "/"
 		}},
@@ -77,23 +82,28 @@ func TestSessionOptions(t *testing.T) {
 func TestUnusableFlags(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for args, want := range map[string]string{
-		"--viewport 1280":              `--viewport: "1280" is not WIDTHxHEIGHT in pixels, each from 100 to 10000`,
-		"--viewport 0x9":               "each from 100 to 10000",
-		"--scale 20":                   "--scale: 20 is not from 0.1 to 10",
-		"--timeout 0":                  `--timeout: "0" is not a time such as 45s`,
-		"--timeout NaN":                "is not a time",
-		"--geolocation 91,0":           "--geolocation: ",
-		"--geolocation 1":              "--geolocation: ",
-		"--dialogs maybe":              "--dialogs must be one of",
-		"--color-scheme green":         "--color-scheme must be one of",
-		"--view text":                  "--view must be one of",
-		"--max-chars=-1":               "--max-chars: -1 is negative",
-		"--enable fly":                 `--enable: "fly" is no member`,
-		`--configs {"fly":{}}`:         `--configs: configs: "fly" is no member`,
-		"--configs /nonexistent":       "--configs: open /nonexistent",
-		"--uploads /nonexistent":       "--uploads: stat /nonexistent",
-		"--document 1=/nonexistent":    "--document: stat /nonexistent",
-		"--document 1":                 "--document: ",
+		"--viewport 1280":           `--viewport: "1280" is not WIDTHxHEIGHT in pixels, each from 100 to 10000`,
+		"--viewport 0x9":            "each from 100 to 10000",
+		"--scale 20":                "--scale: 20 is not from 0.1 to 10",
+		"--timeout 0":               `--timeout: "0" is not a time such as 45s`,
+		"--timeout NaN":             "is not a time",
+		"--geolocation 91,0":        "--geolocation: ",
+		"--geolocation 1":           "--geolocation: ",
+		"--dialogs maybe":           "--dialogs must be one of",
+		"--color-scheme green":      "--color-scheme must be one of",
+		"--view text":               "--view must be one of",
+		"--max-chars=-1":            "--max-chars: -1 is neither 0, for no bound, nor at least 200",
+		"--max-chars 199":           "--max-chars: 199 is neither 0",
+		"--enable fly":              `--enable: "fly" is no member`,
+		`--configs {"fly":{}}`:      `--configs: configs: "fly" is no member`,
+		"--configs /nonexistent":    "--configs: open /nonexistent",
+		"--uploads /nonexistent":    "--uploads: stat /nonexistent",
+		"--document 1=/nonexistent": "--document: stat /nonexistent",
+		"--document 1":              `--document: "1" is not ID=PATH`,
+		"--document =/etc/hosts":    `--document: "=/etc/hosts" is not ID=PATH`,
+		"--document 1=/etc/hosts --document 1=/etc/passwd": `--document: the document id "1" is given twice`,
+		"--locale !!":                  `--locale: "!!" is not a language tag such as en-US`,
+		"--timezone ../x":              `--timezone: "../x" is not a time zone such as Europe/Zurich`,
 		"--allow-private=":             "--allow-private: the list is empty",
 		"--allow-private=127.0.0.1":    "127.0.0.1",
 		"--allow http://example.com/":  "http://example.com/",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ const maxInput = 16 << 20
 
 var errTooLong = fmt.Errorf("the input is longer than %d MiB", maxInput>>20)
 
+// byteOrderMark is what some editors and shells put before UTF-8.
+var byteOrderMark = []byte("\ufeff")
+
 // value is one JSON value of the input, or what is wrong with it. An error other than errTooLong is the last.
 type value struct {
 	data []byte
@@ -20,7 +24,7 @@ type value struct {
 }
 
 // values reads the input in the background, so that a signal can end the wait for it: the whole of it as one value, or each line
-// as one. It closes the channel at the end of the input. A read that never returns lives as long as the process.
+// as one, without a byte order mark at its start. It closes the channel at the end of the input. A read that never returns lives as long as the process.
 func values(ctx context.Context, in io.Reader, lines bool) <-chan value {
 	out := make(chan value)
 	read := wholeInput
@@ -46,13 +50,15 @@ func wholeInput(in io.Reader, yield func(value) bool) {
 	if err == nil && len(data) > maxInput {
 		data, err = nil, errTooLong
 	}
-	yield(value{data, err})
+	yield(value{bytes.TrimPrefix(data, byteOrderMark), err})
 }
 
 func eachLine(in io.Reader, yield func(value) bool) {
 	buffered := bufio.NewReaderSize(in, 64<<10)
+	mark := byteOrderMark // of the first line
 	for {
 		line, err := readLine(buffered)
+		line, mark = bytes.TrimPrefix(line, mark), nil
 		last := err != nil && !errors.Is(err, errTooLong)
 		if errors.Is(err, io.EOF) {
 			if len(line) == 0 {

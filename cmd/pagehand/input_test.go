@@ -35,6 +35,8 @@ func TestLines(t *testing.T) {
 		{"one", "a\n", []string{"a"}},
 		{"no newline at the end", "a\nb", []string{"a", "b"}},
 		{"empty lines", "\na\n\n", []string{"", "a", ""}},
+		{"byte order mark", "\ufeffa\n\ufeffb\n", []string{"a", "\ufeffb"}},
+		{"nothing but a byte order mark", "\ufeff", nil},
 		{"long", "a\n" + long + "\nb\n", []string{"a", long, "b"}},
 		{"as long as allowed", exact + "\nb", []string{exact, "b"}},
 		{"too long", "a\n" + exact + "x\nb\n", []string{"a", "too long", "b"}},
@@ -63,6 +65,9 @@ func TestBrokenInput(t *testing.T) {
 func TestWholeInput(t *testing.T) {
 	if got, err := collect(strings.NewReader("a\nb\n"), false); err != nil || !slices.Equal(got, []string{"a\nb\n"}) {
 		t.Errorf("got %q, %v", got, err)
+	}
+	if got, err := collect(strings.NewReader("\ufeff[]"), false); err != nil || !slices.Equal(got, []string{"[]"}) {
+		t.Errorf("with a byte order mark: got %q, %v", got, err)
 	}
 	if got, _ := collect(strings.NewReader(strings.Repeat(" ", maxInput+1)), false); !slices.Equal(got, []string{"too long"}) {
 		t.Errorf("got %d values", len(got))

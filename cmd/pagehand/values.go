@@ -12,6 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/internal/chrome"
 )
 
 // The types of flags that need more than kong's own. Each reads the text of the command line and of a variable, and the value
@@ -24,6 +25,57 @@ func (p *path) UnmarshalText(text []byte) error {
 	*p = ""
 	if len(text) > 0 {
 		*p = path(kong.ExpandPath(string(text)))
+	}
+	return nil
+}
+
+// localeFlag is a BCP 47 language tag. Empty leaves it to the browser.
+type localeFlag string
+
+func (l *localeFlag) UnmarshalText(text []byte) error {
+	*l = localeFlag(text)
+	if *l == "" {
+		return nil
+	}
+	return chrome.CheckLocale(string(*l))
+}
+
+// timezoneFlag is an IANA time zone. Empty leaves it to the browser.
+type timezoneFlag string
+
+func (z *timezoneFlag) UnmarshalText(text []byte) error {
+	*z = timezoneFlag(text)
+	if _, err := time.LoadLocation(string(*z)); err != nil {
+		return fmt.Errorf("%q is not a time zone such as Europe/Zurich", *z)
+	}
+	return nil
+}
+
+// documentsFlag are staged files by their document ids: ID=PATH, or a mapping of the configuration file. No id means two files.
+type documentsFlag map[string]path
+
+func (d *documentsFlag) Decode(ctx *kong.DecodeContext) error {
+	token, err := ctx.Scan.PopValue("")
+	if err != nil {
+		return errors.New("a value is missing")
+	}
+	files, ok := token.Value.(map[string]any)
+	if !ok {
+		id, file, _ := strings.Cut(fmt.Sprint(token.Value), "=")
+		files = map[string]any{id: file}
+	}
+	for id, file := range files {
+		text, ok := file.(string)
+		if id == "" || text == "" || !ok {
+			return fmt.Errorf("%q is not ID=PATH", fmt.Sprint(token.Value))
+		}
+		if _, twice := (*d)[id]; twice {
+			return fmt.Errorf("the document id %q is given twice; each means one file", id)
+		}
+		if *d == nil {
+			*d = documentsFlag{}
+		}
+		(*d)[id] = path(kong.ExpandPath(text))
 	}
 	return nil
 }

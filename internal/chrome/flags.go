@@ -108,8 +108,8 @@ func flags(o Options, profile string) ([]string, error) {
 		args = append(args, "--headless=new")
 	}
 	locale := o.locale()
-	if !localePattern.MatchString(locale) {
-		return nil, fmt.Errorf("locale %q is not a language tag such as en-US", locale)
+	if err := CheckLocale(locale); err != nil {
+		return nil, fmt.Errorf("locale: %w", err)
 	}
 	args = append(args, "--lang="+locale, "--accept-lang="+acceptLanguages(locale))
 	if o.Timezone != "" && !timezonePattern.MatchString(o.Timezone) {
@@ -168,6 +168,14 @@ func proxyFlags(proxy string) ([]string, error) {
 		// excluded or nothing loads.
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE " + addr.Addr().String(),
 	}, nil
+}
+
+// CheckLocale refuses what has not the form of a BCP 47 language tag, "en-US" for instance.
+func CheckLocale(tag string) error {
+	if !localePattern.MatchString(tag) {
+		return fmt.Errorf("%q is not a language tag such as en-US", tag)
+	}
+	return nil
 }
 
 func (o Options) locale() string {

@@ -4,6 +4,10 @@ import (
 	"embed"
 	"regexp"
 	"strings"
+
+	"github.com/chromedp/cdproto/page"
+
+	"github.com/pagehand/pagehand/internal/cdp"
 )
 
 //go:embed js/*.js
@@ -51,3 +55,14 @@ var librarySource = func() string {
 	}
 	return b.String()
 }()
+
+// libraryProbe is the value of [librarySource] where the library is installed already, null where it is not.
+const libraryProbe = `Object.hasOwn(globalThis, 'pagehand') ? pagehand(1, 'levels', []).value : null`
+
+// installLibrary has Chromium install the library itself in each new document of the tab, before the document's own scripts: it travels
+// once, and is compiled once for a process. Documents of frames get it when they are read.
+func installLibrary(s *cdp.Session) {
+	cdp.Post(s, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: "if (window === top)\n" + librarySource, WorldName: worldName,
+	})
+}

@@ -1,9 +1,12 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 
+	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/internal/cdp"
 )
 
@@ -24,6 +28,8 @@ type load struct {
 	ready     bool
 	loaded    bool
 	status    int    // of HTTP, 0 when there was none
+	mime      string // of the answer
+	realm     string // what HTTP authentication is asked for, as the server names it
 	failure   string // net::ERR_… when it failed
 	download  bool   // it became a download instead
 }
@@ -152,19 +158,32 @@ func (p *Page) failed(loader proto.LoaderID, reason string) {
 			continue
 		}
 		delete(p.pending, id)
-		if l.status != 204 && l.status != 205 && !n.external() {
+		p.stayed = p.stayed || id == p.main
+		switch {
+		case l.status == 204, l.status == 205, n.external():
+		case n.refusedData(l.mime):
+			p.notes.add("The browser does not open data: addresses in a tab of their own; the tab stays as it was.")
+		default:
 			p.expect(&p.expected.download) // that is how a navigation to a download ends
 		}
 	}
 }
 
-// Downloading tells the page that a navigation of one of its frames turned out to be a download.
+// refusedData tells whether this is a data: address that Chromium could show, which it refuses in a tab (and does not tell us). Any other
+// MIME type becomes a download.
+func (n navigation) refusedData(mime string) bool {
+	return strings.HasPrefix(n.url, "data:") && (mime == "text/html" || mime == "text/plain" || strings.HasPrefix(mime, "image/"))
+}
+
+// Downloading tells the page that a download has begun in one of its frames, which a navigation of it may have turned out to be.
 func (p *Page) Downloading(id proto.FrameID) {
 	p.update(func() {
 		if n, ok := p.pending[id]; ok && n.loader != "" {
 			p.load(n.loader).download = true
 		}
 		p.expected.download = 0
+		p.downloads++
+		p.stayed = p.stayed && id != p.main
 		delete(p.pending, id)
 	})
 }
@@ -183,7 +202,7 @@ type Arrival struct {
 	Loading  bool   // committed, but still loading after the wait
 	Download bool   // the answer is a download; the tab stays where it was
 	Stayed   bool   // the server sent no content (204, 205); the tab stays where it was
-	Failure  string // net::ERR_…; the tab shows Chromium's error page, or stays where it was
+	Failure  string // why there is no page, as a sentence part; the tab shows Chromium's error page, or stays where it was
 }
 
 // Navigate loads an address. When nothing has been committed by the context's deadline, loading is stopped and the context's cause returned.
@@ -207,8 +226,12 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 		return p.arrival(ctx)
 	}
 	if res.ErrorText != "" {
-		err := p.await(ctx, func() bool { return p.frames[p.main].loader == res.LoaderID })
-		return Arrival{URL: url, Failure: res.ErrorText}, err
+		var failure string
+		err := p.await(ctx, func() bool {
+			failure = p.load(res.LoaderID).reason()
+			return p.frames[p.main].loader == res.LoaderID
+		})
+		return Arrival{URL: url, Failure: cmp.Or(failure, failureText(res.ErrorText))}, err
 	}
 	if err := p.arrived(ctx, from); err != nil {
 		return Arrival{}, err
@@ -248,7 +271,7 @@ func (p *Page) aborted(res page.NavigateResult, url string) Arrival {
 	if l.download || res.IsDownload {
 		return Arrival{Download: true, URL: url}
 	}
-	return Arrival{Failure: "net::ERR_ABORTED", URL: url}
+	return Arrival{Failure: failureText("net::ERR_ABORTED"), URL: url}
 }
 
 // loaded waits until the tab's document, and any that replaces it meanwhile, has been loaded, at most loadPatience from started. Only
@@ -285,7 +308,7 @@ func (p *Page) arrival(ctx context.Context) (Arrival, error) {
 	l := p.load(f.loader)
 	a := Arrival{URL: f.address(), Status: l.status}
 	if f.unreachable != "" {
-		a.Failure = l.failure
+		a.Failure = l.reason()
 	} else {
 		a.Loading = !l.loaded
 	}
@@ -391,6 +414,7 @@ var failures = []struct{ prefix, text string }{
 	{"ERR_INTERNET_DISCONNECTED", "there is no network"},
 	{"ERR_ADDRESS_UNREACHABLE", "the server's address cannot be reached"},
 	{"ERR_NETWORK_CHANGED", "the network changed"},
+	{"ERR_BLOCKED_BY_RESPONSE", "the server's headers forbid showing it here"},
 	{"ERR_BLOCKED_BY_", "the browser blocked the page"},
 	{"ERR_HTTP_RESPONSE_CODE_FAILURE", "the server answered with an error and no page"},
 	{"ERR_INVALID_AUTH_CREDENTIALS", "the page requires HTTP authentication, a user name and password"},
@@ -398,8 +422,38 @@ var failures = []struct{ prefix, text string }{
 	{"ERR_TIMED_OUT", "the server did not answer in time"},
 }
 
-// FailureText words the failure of an arrival for the model, as a sentence part.
-func (a Arrival) FailureText() string { return failureText(a.Failure) }
+// reason words why the document could not be loaded, as a sentence part. Empty when that is not known.
+func (l *load) reason() string {
+	switch {
+	case l.failure == "":
+		return ""
+	case l.status != http.StatusUnauthorized:
+		return failureText(l.failure)
+	case l.realm == "":
+		return "the page requires HTTP authentication, a user name and password (HTTP 401)"
+	}
+	return fmt.Sprintf("the page requires HTTP authentication, a user name and password for %q (HTTP 401)", l.realm)
+}
+
+// realmParameter finds the realm in a challenge (RFC 9110, section 11.2): quoted, with escapes, or a token.
+var (
+	realmParameter = regexp.MustCompile(`(?i)\brealm\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))`)
+	escaped        = regexp.MustCompile(`\\(.)`)
+)
+
+// realm is the name by which a server asks for HTTP authentication, cleaned and bounded.
+func realm(headers network.Headers) string {
+	for name, value := range headers {
+		if !strings.EqualFold(name, "WWW-Authenticate") {
+			continue
+		}
+		if m := realmParameter.FindStringSubmatch(fmt.Sprint(value)); m != nil {
+			quoted := escaped.ReplaceAllString(m[1], "$1")
+			return shorten(contract.CleanTitle(cmp.Or(quoted, m[2])), 100)
+		}
+	}
+	return ""
+}
 
 func (p *Page) watchRequests(s *cdp.Session) {
 	cdp.On(s, network.RequestWillBeSent, func(ev network.EventRequestWillBeSent) {
@@ -461,7 +515,11 @@ func (p *Page) responded(ev network.EventResponseReceived) {
 		return
 	}
 	if ev.Type == network.ResourceTypeDocument && ev.RequestID == network.RequestID(ev.LoaderID) {
-		p.load(ev.LoaderID).status = int(ev.Response.Status)
+		l := p.load(ev.LoaderID)
+		l.status, l.mime = int(ev.Response.Status), ev.Response.MimeType
+		if l.status == http.StatusUnauthorized {
+			l.realm = realm(ev.Response.Headers)
+		}
 	}
 	if ev.Response.MimeType == "text/event-stream" {
 		p.landed(ev.RequestID) // it never ends

@@ -62,21 +62,23 @@ type Page struct {
 	main    proto.FrameID
 	running chan struct{} // closed when the tab has been set up and runs
 
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced whenever the state below changes
-	frames   map[proto.FrameID]*frame
-	worlds   map[proto.LoaderID]*world
-	loads    map[proto.LoaderID]*load
-	pending  map[proto.FrameID]navigation
-	expected expected
-	clock    int // counts navigations and requests, so that "since" can be asked
-	flights  map[network.RequestID]flight
-	notes    notes
-	logs     logs
-	title    string
-	dialogs  int  // opened since the running call began
-	turnover int  // documents shown since the last call began
-	crashed  bool // the renderer died
+	mu        sync.Mutex
+	changed   chan struct{} // closed and replaced whenever the state below changes
+	frames    map[proto.FrameID]*frame
+	worlds    map[proto.LoaderID]*world
+	loads     map[proto.LoaderID]*load
+	pending   map[proto.FrameID]navigation
+	expected  expected
+	stayed    bool // a navigation of the tab came to nothing, or to a download that has not begun
+	downloads int  // begun in the tab
+	clock     int  // counts navigations and requests, so that "since" can be asked
+	flights   map[network.RequestID]flight
+	notes     notes
+	logs      logs
+	title     string
+	dialogs   int  // opened since the running call began
+	turnover  int  // documents shown since the last call began
+	crashed   bool // the renderer died
 
 	recovering bool // the ladder is being climbed
 	ending     bool // we are ending the renderer
@@ -105,6 +107,7 @@ func Attach(s *cdp.Session, info *target.Info, opts *Options) *Page {
 	cdp.Post(s, emulation.SetDeviceMetricsOverride, size)
 	cdp.Post(s, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.setUp(s)
+	installLibrary(s)
 	cdp.Then(s, runtime.RunIfWaitingForDebugger, proto.Empty{}, func(proto.Empty, error) { close(p.running) })
 	return p
 }

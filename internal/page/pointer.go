@@ -38,6 +38,8 @@ type spot struct {
 	world *world
 	on    string // what is there, for a coordinate: role, name and ref
 	aria  bool   // the element says by aria-disabled that it is disabled
+
+	downloads int // how many the tab has begun so far
 }
 
 // located is what the library's locate, at and throughFrame answer.
@@ -90,7 +92,7 @@ func (p *Page) locate(ctx context.Context, at Place, forClick bool) (spot, error
 	if found.Point == nil {
 		return spot{}, found.problem(at.Ref)
 	}
-	s := spot{x: found.Point.X, y: found.Point.Y, world: w, aria: found.AriaDisabled}
+	s := spot{x: found.Point.X, y: found.Point.Y, world: w, aria: found.AriaDisabled, downloads: p.downloadsBegun()}
 	// Up through the frames that scripts cannot look out of: those of other origins, and of other processes.
 	for child := w.root; child != p.main; {
 		var up located
@@ -116,7 +118,7 @@ func (p *Page) locate(ctx context.Context, at Place, forClick bool) (spot, error
 }
 
 func (p *Page) spotAt(ctx context.Context, at Place) (spot, error) {
-	s := spot{x: at.X, y: at.Y}
+	s := spot{x: at.X, y: at.Y, downloads: p.downloadsBegun()}
 	var under *struct {
 		Describe string `json:"describe"`
 	}
@@ -191,10 +193,11 @@ func (p *Page) Click(ctx context.Context, at Place, c Click) (Hit, error) {
 // reached waits for input that has been sent and checks that it reached the element it was meant for.
 func (p *Page) reached(ctx context.Context, s spot, at Place, until string, count int, sent []sending) error {
 	var seen struct {
-		Armed   bool   `json:"armed"`
-		Reached *bool  `json:"reached"`
-		On      string `json:"on"`
-		Unseen  bool   `json:"unseen"`
+		Armed    bool   `json:"armed"`
+		Reached  *bool  `json:"reached"`
+		On       string `json:"on"`
+		Unseen   bool   `json:"unseen"`
+		Download bool   `json:"download"`
 	}
 	look := func() error {
 		return s.world.call(ctx, "landed", &seen, map[string]any{"until": until, "count": count})
@@ -217,6 +220,9 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	}
 	if err != nil {
 		return err
+	}
+	if seen.Download {
+		p.expectDownload(s.downloads)
 	}
 	if at.Ref == "" || !seen.Armed {
 		return nil

@@ -244,6 +244,9 @@ func (p *Page) callReading(ctx context.Context, w *world, function string, args 
 }
 
 func (p *Page) readInner(ctx context.Context, id proto.FrameID, function string, args map[string]any, viewport any) (string, error) {
+	if reason, failed := p.frameFailure(id); failed {
+		return "(this frame could not be loaded" + reason + ")", nil
+	}
 	inner := map[string]any{"nested": true, "viewport": viewport}
 	for k, v := range args {
 		if k != "ref" {
@@ -253,13 +256,31 @@ func (p *Page) readInner(ctx context.Context, id proto.FrameID, function string,
 	return p.readFrame(ctx, id, function, inner, 0)
 }
 
-// splice puts a frame's lines in place of its marker, indented like the marker.
+// frameFailure tells whether a frame shows Chromium's error page, and why if that is known: ": the server refused the connection (…)".
+func (p *Page) frameFailure(id proto.FrameID) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f := p.frames[id]
+	if f == nil || f.unreachable == "" {
+		return "", false
+	}
+	if reason := p.load(f.loader).reason(); reason != "" {
+		return ": " + reason, true
+	}
+	return "", true
+}
+
+// splice puts a frame's lines in place of its marker, indented like the marker. Of a frame that shows nothing no line is left.
 func splice(text, marker, inner string) string {
 	before, after, found := strings.Cut(text, marker)
 	if !found {
 		return text
 	}
-	indent := before[strings.LastIndexByte(before, '\n')+1:]
+	start := strings.LastIndexByte(before, '\n') + 1
+	indent := before[start:]
+	if inner == "" && strings.TrimSpace(indent) == "" {
+		return strings.TrimPrefix(strings.TrimSuffix(before[:start], "\n")+after, "\n")
+	}
 	return before + strings.ReplaceAll(inner, "\n", "\n"+indent) + after
 }
 

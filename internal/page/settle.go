@@ -29,7 +29,7 @@ type Settled struct {
 	Navigated bool   // another document or address than at the mark
 	Loading   bool   // the new document is still loading
 	Pending   int    // requests started by the action that are still on their way
-	Failure   string // net::ERR_…, when the document that it led to could not be loaded: the tab shows Chromium's error page
+	Failure   string // why the document that it led to could not be loaded, as a sentence part: the tab shows Chromium's error page
 }
 
 // Settle waits for what an action has set going: a navigation until its document is loaded, requests until they are
@@ -138,6 +138,22 @@ func (p *Page) expect(what *int) {
 	})
 }
 
+// downloadsBegun counts the downloads that have begun in the tab.
+func (p *Page) downloadsBegun() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.downloads
+}
+
+// expectDownload notes that a download is to begin, unless one has since so many had.
+func (p *Page) expectDownload(begun int) {
+	p.update(func() {
+		if p.downloads == begun {
+			p.expect(&p.expected.download)
+		}
+	})
+}
+
 // Opened tells the page that a tab has appeared, which may be the one it asked for.
 func (p *Page) Opened() { p.update(func() { p.expected.tab = 0 }) }
 
@@ -162,13 +178,10 @@ func (p *Page) settled(from Mark) Settled {
 		Pending:   p.flyingSince(from.clock),
 	}
 	if s.Navigated && f.unreachable != "" {
-		s.Failure = l.failure
+		s.Failure = l.reason()
 	}
 	return s
 }
-
-// FailureText words the failure for the model, as a sentence part.
-func (s Settled) FailureText() string { return failureText(s.Failure) }
 
 // observe asks the page for its title. "painted" waits for a frame first.
 func (p *Page) observe(ctx context.Context, how string) error {
@@ -195,15 +208,15 @@ func (p *Page) Refresh(ctx context.Context) error { return p.observe(ctx, "obser
 // At is when the mark was taken.
 func (m Mark) At() time.Time { return m.at }
 
-// AwaitOpening waits until a tab that has just been opened shows its first document, bounded by settlePatience from the given
-// moment. That it does not get that far is no error.
+// AwaitOpening waits until a tab that has just been opened shows its first document, or its navigation has come to nothing, bounded by
+// settlePatience from the given moment. That it does not get that far is no error. (A tab that was opened for a download closes itself.)
 func (p *Page) AwaitOpening(ctx context.Context, from time.Time) error {
 	patience, cancel := context.WithDeadlineCause(ctx, from.Add(settlePatience), errStillLoading)
 	defer cancel()
 	err := p.await(patience, func() bool {
 		_, moving := p.pending[p.main]
 		f := p.frames[p.main]
-		return !moving && f.loader != "" && p.load(f.loader).loaded
+		return !moving && (f.loader != "" && p.load(f.loader).loaded || p.stayed && p.expected.download == 0)
 	})
 	if err != nil && !errors.Is(err, errStillLoading) {
 		return err

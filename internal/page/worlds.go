@@ -69,16 +69,20 @@ func (p *Page) makeWorld(f *frame) *world {
 			p.update(func() { w.made, w.err = true, err })
 			return
 		}
-		w.install(res.ExecutionContextID)
+		if w.frame == p.main {
+			w.install(res.ExecutionContextID, libraryProbe)
+			return
+		}
+		w.install(res.ExecutionContextID, librarySource)
 	})
 	return w
 }
 
-// install evaluates the library, whose value is how many frames up its scripts can reach.
-func (w *world) install(id runtime.ExecutionContextID) {
-	params := runtime.EvaluateParams{Expression: librarySource, ContextID: id, ReturnByValue: new(true)}
+// install evaluates the library, or asks first whether it is there: their value is how many frames up its scripts can reach.
+func (w *world) install(id runtime.ExecutionContextID, source string) {
+	params := runtime.EvaluateParams{Expression: source, ContextID: id, ReturnByValue: new(true)}
 	cdp.Then(w.session, runtime.Evaluate, params, func(res runtime.EvaluateResult, err error) {
-		var levels int
+		var levels *int
 		switch {
 		case err != nil:
 		case res.ExceptionDetails != nil:
@@ -86,9 +90,16 @@ func (w *world) install(id runtime.ExecutionContextID) {
 		default:
 			err = json.Unmarshal(res.Result.Value, &levels)
 		}
+		if err == nil && levels == nil {
+			w.install(id, librarySource) // a document that was there before we were
+			return
+		}
 		w.page.update(func() {
 			w.made, w.err, w.context = true, err, id
-			for range levels {
+			if err != nil {
+				return
+			}
+			for range *levels {
 				if f := w.page.frames[w.root]; f != nil && f.parent != "" {
 					w.root = f.parent
 				}

@@ -5,5 +5,6 @@ globalThis.pagehand = (next, name, args) => {
   const value = exported[name](...args);
   return value instanceof Promise ? value.then((v) => ({ next: nextRef, value: v })) : { next: nextRef, value };
 };
-return levels;
+exported.levels = levelsUp;
+return levelsUp();
 })();

@@ -7,36 +7,34 @@ const WATCHED = ['pointerdown', 'pointerup', 'pointermove', 'mousedown', 'mousem
   'contextmenu', 'dragstart', 'drop', 'keydown', 'keyup', 'input', 'wheel'];
 const attributeNamesOf = method(Element.prototype, 'getAttributeNames');
 const listenTo = method(EventTarget.prototype, 'addEventListener');
-const watchedViews = new WeakSet();
 // The element that the next input is meant for, and what has been seen since: null until armed.
 let watched = null;
 
-// arm starts to note what trusted input reaches. Listeners of an isolated world are invisible to the page, and these stay.
-// Only an earlier listener of the page on the window itself can keep an event from them.
+// arm starts to note what trusted input reaches. Listeners of an isolated world are invisible to the page. They stay until the page
+// writes its document anew, and are added each time: the same listener is there once only. Only an earlier listener of the page on the
+// window itself can keep an event from them.
 function arm(el) {
   watched?.observer.disconnect();
-  const now = { el, counts: {}, last: {}, mutated: false, observer: null };
+  const now = { el, counts: {}, last: {}, saves: [], mutated: false, observer: null };
   now.observer = new MutationObserver(() => {
     now.mutated = true;
     now.observer.disconnect();
   });
   watched = now;
   for (let at = el; at; at = frameElementOf(documentOf(at))) {
-    watchView(viewOf(at));
+    const view = viewOf(at);
+    for (const type of WATCHED) listenTo(view, type, noteEvent, { capture: true, passive: true });
     for (let root = rootOf(at); root; root = typeOf(root) === FRAGMENT ? rootOf(hostOf(root)) : null) {
       now.observer.observe(root, { subtree: true, childList: true, attributes: true, characterData: true });
     }
   }
 }
 
-function watchView(view) {
-  if (watchedViews.has(view)) return;
-  watchedViews.add(view);
-  for (const type of WATCHED) listenTo(view, type, noteEvent, { capture: true, passive: true });
-}
-
 function noteEvent(event) {
-  if (!watched || !event.isTrusted) return;
+  if (!watched) return;
+  const saves = event.type === 'click' && watched.saves.length < 20 && event.composedPath().some(isDownloadLink);
+  if (saves) watched.saves.push(event); // also one that a script made
+  if (!event.isTrusted) return;
   const { counts, last, el } = watched;
   const target = event.composedPath()[0];
   // Whether the target is in el is settled now: the page may remove it before anyone asks. A click on a label is followed
@@ -44,6 +42,13 @@ function noteEvent(event) {
   const inside = isElement(target) && reaches(target, el);
   last[event.type] = { event, target, in: inside || (event.type === 'click' && Boolean(last.click?.in)) };
   counts[event.type] = (counts[event.type] ?? 0) + 1;
+}
+
+// isDownloadLink tells a link whose click starts a download and no navigation. Of that, Chromium tells nothing until it has begun.
+function isDownloadLink(node) {
+  if (!isElement(node) || !matchesSelector(node, 'a[download][href], area[download][href]') || !isHTML(node)) return false;
+  const href = anchorHrefOf[tagOf(node)](node);
+  return /^(?:blob|data):/.test(href) || href.startsWith(viewOf(node).origin + '/');
 }
 
 // reaches also holds when el is in a closed shadow root of target, whose events are told as the host's.
@@ -59,6 +64,7 @@ function reaches(target, el) {
 //   on         what it reached instead
 //   clicked    whether a click, auxclick, contextmenu or dblclick reached the element
 //   prevented  the page cancelled the default action of one of these, or of the press, wheel or key
+//   download   a click on a link that starts a download was let through
 //   mutated    the document changed
 //   gone       the element is no longer in the document
 // until names the last event of the input; landed waits for it, some frames at most, so that Go may send it together
@@ -86,10 +92,11 @@ function isListenedTo(el) {
   return false;
 }
 
-function reportOn({ el, last, mutated }, prevented) {
+function reportOn({ el, last, saves, mutated }, prevented) {
   const press = last.pointerdown ?? last.mousedown ?? last.pointermove ?? last.mousemove ?? null;
   const clicks = [last.click, last.auxclick, last.contextmenu, last.dblclick].filter(Boolean);
   const answer = { armed: true, reached: press && press.in, clicked: clicks.some((click) => click.in), prevented, mutated };
+  answer.download = saves.some((event) => !event.defaultPrevented);
   if (press && !press.in) answer.on = isElement(press.target) ? describeCover(coverOf(press.target, new Set(flatChain(el)))) : 'the document';
   if (!press && !isFrame(el) && !queryAll(el, 'iframe, frame, object, embed').length) answer.unseen = true;
   if (!isConnected(el)) answer.gone = true;

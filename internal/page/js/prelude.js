@@ -2,9 +2,12 @@
 // isolated world that the page cannot see. Go calls it through globalThis.pagehand (see epilogue.js).
 (() => {
 'use strict';
-// How many frames up scripts of this document can reach: the value of this expression.
-let levels = 0;
-for (let view = window; frameElementIn(view); view = view.parent) levels++;
+// levelsUp is how many frames up scripts of this document can reach: the value of this expression.
+function levelsUp() {
+  let levels = 0;
+  for (let view = window; frameElementIn(view); view = view.parent) levels++;
+  return levels;
+}
 
 function frameElementIn(view) {
   try {
@@ -15,7 +18,7 @@ function frameElementIn(view) {
 }
 
 // A document that comes back from the back/forward cache still has the library, and with it its element references.
-if (globalThis.pagehand) return levels;
+if (Object.hasOwn(globalThis, 'pagehand')) return levelsUp();
 // What Go may call, by name. Each file adds its own entries.
 const exported = {};
 // The number that the next new element reference gets. Go owns the count, because numbers are unique over all tabs and

@@ -7,7 +7,7 @@ const MAX_VALUE = 200;
 const MAX_URL = 120;
 const TOGGLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio', 'option', 'treeitem']);
 const RANGES = new Set(['slider', 'spinbutton', 'scrollbar', 'progressbar', 'meter']);
-const TYPED_INPUTS = new Set(['date', 'datetime-local', 'time', 'month', 'week', 'file', 'email', 'tel', 'url', 'password']);
+const TYPED_INPUTS = new Set(['date', 'datetime-local', 'time', 'month', 'week', 'email', 'tel', 'url', 'password']);
 
 function stateOf(el, role, name) {
   const tag = isHTML(el) ? tagOf(el) : '';
@@ -66,21 +66,31 @@ function inferredState(el) {
 function fieldState(el, tag, role, name) {
   if (tag === 'select') return selectState(el);
   if (RANGES.has(role)) return rangeState(el, tag);
-  if (role !== 'textbox' && role !== 'searchbox' && role !== 'combobox' && role !== 'colorpicker' && !isFileInput(el, tag)) return '';
+  if (tag === 'input' && inputTypeOf(el) === 'file') return ' type=file' + filesState(el);
+  if (role !== 'textbox' && role !== 'searchbox' && role !== 'combobox' && role !== 'colorpicker') return '';
   const type = tag === 'input' ? inputTypeOf(el) : '';
   let state = TYPED_INPUTS.has(type) ? ` type=${type}` : '';
   const value = tag === 'input' ? inputValueOf(el) : tag === 'textarea' ? textareaValueOf(el) : role === 'combobox' || isEditable(el) ? trimmed(contentText(el)) : '';
   if (value) {
     if (isSecret(el)) state += ` value=(${countPoints(value)} characters hidden)`;
-    else if (value !== name) state += ` value=${quote(type === 'file' ? value.split(/[\\/]/).pop() : value, MAX_VALUE)}`;
+    else if (value !== name) state += ` value=${quote(value, MAX_VALUE)}`;
   }
   const placeholder = placeholderOf(el);
   if (placeholder && placeholder !== name && !value) state += ` placeholder=${quote(placeholder, 100)}`;
   return state;
 }
 
-const isFileInput = (el, tag) => tag === 'input' && inputTypeOf(el) === 'file';
 const contentText = (el) => textContentOf(el).slice(0, MAX_VALUE * 8);
+
+const MOST_FILES = 3;
+
+// filesState names the files that a file input holds, the first few of many.
+function filesState(input) {
+  const files = filesOf(input);
+  if (!files.length) return '';
+  const names = Array.prototype.slice.call(files, 0, MOST_FILES).map((file) => quote(fileNameOf(file), MAX_VALUE));
+  return ` value=${names.join(', ')}` + (files.length > MOST_FILES ? ` and ${files.length - MOST_FILES} more` : '');
+}
 
 function selectState(el) {
   const chosen = Array.from(selectedOptionsOf(el), optionText).slice(0, 20);
