@@ -49,6 +49,9 @@ type Browser struct {
 	sessions map[proto.BrowserContextID]*Session
 }
 
+// nowhere is the proxy of what belongs to no session: nothing listens there, so it reaches nothing.
+const nowhere = "http://127.0.0.1:9"
+
 // Launch starts a browser of our own: behind a pipe, with no DevTools port, a fresh profile that is removed afterwards, and Chromium's sandbox on.
 // Close it. Should this program be killed, the browser and its profile go all the same.
 //
@@ -64,6 +67,7 @@ func Launch(ctx context.Context, opts *LaunchOptions) (*Browser, error) {
 	proc, err := chrome.Launch(ctx, chrome.Options{
 		Executable: exe,
 		Headful:    opts.Headful,
+		Proxy:      nowhere,
 		Locale:     opts.Locale,
 		Timezone:   opts.Timezone,
 		User:       opts.User,

@@ -110,6 +110,8 @@ func (t *tab) arrive(ctx context.Context, url string, move func(context.Context)
 		return say("The address is a download, not a page; the tab stays where it was.")
 	case a.Stayed:
 		return say(fmt.Sprintf("The server answered without content (HTTP %d); the page is unchanged.", a.Status))
+	case a.Refused:
+		return output{}, toolErrorf("Navigation to %s refused: %s.", where, a.Failure)
 	case a.Failure != "":
 		return output{}, toolErrorf("Navigation to %s failed: %s.", where, a.Failure)
 	}

@@ -51,7 +51,8 @@ type SessionOptions struct {
 	ColorScheme string
 	// AcceptDialogs accepts alert, confirm and prompt. The default dismisses them.
 	AcceptDialogs bool
-	// Destinations are the addresses that navigate accepts. Nil means the public internet.
+	// Destinations are what the session's pages may reach. A browser that we started has no other way to the network; in one that we
+	// only connected to they bind navigate alone. Nil means the public internet.
 	Destinations *egress.Rules
 	// UploadRoots are the directories that file_upload takes paths from. None means that there are none.
 	UploadRoots []string
@@ -89,6 +90,7 @@ type Session struct {
 
 	uploads   *uploads
 	downloads *downloads
+	egress    *egress.Proxy // nil in a browser that we did not start
 
 	calls sync.Mutex // held while a call runs: the contract's "in order, one at a time"
 
@@ -223,7 +225,15 @@ func (s *Session) open(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, max(s.opts.Timeout, defaultTimeout))
 	defer cancel()
 	root := s.browser.conn.Root()
-	res, err := cdp.Call(ctx, root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: new(true)})
+	params := target.CreateBrowserContextParams{DisposeOnDetach: new(true)}
+	if s.browser.proc != nil {
+		if err := s.startEgress(); err != nil {
+			return err
+		}
+		// Without its own list a context would reach loopback and link-local addresses directly.
+		params.ProxyServer, params.ProxyBypassList = s.egress.Address(), "<-loopback>"
+	}
+	res, err := cdp.Call(ctx, root, target.CreateBrowserContext, params)
 	if err != nil {
 		return err
 	}
@@ -275,6 +285,9 @@ func (s *Session) Close() error {
 		if err != nil && !errors.Is(err, cdp.ErrClosed) {
 			errs = append(errs, err)
 		}
+	}
+	if s.egress != nil {
+		errs = append(errs, s.egress.Close())
 	}
 	for _, c := range []io.Closer{s.downloads, s.uploads} {
 		errs = append(errs, c.Close())

@@ -17,6 +17,7 @@ type frame struct {
 	url         string // with fragment
 	origin      string
 	unreachable string // what could not be loaded, when this is Chromium's error page
+	moved       int    // the clock when it last went to another place within its document
 	order       int    // of appearance, so that readings are the same every time
 }
 
@@ -52,11 +53,11 @@ func (p *Page) watchFrames(s *cdp.Session) {
 	})
 	cdp.On(s, page.NavigatedWithinDocument, func(ev page.EventNavigatedWithinDocument) {
 		p.update(func() {
+			p.clock++
 			if f := p.frames[ev.FrameID]; f != nil {
-				f.url = ev.URL
+				f.url, f.moved = ev.URL, p.clock
 			}
 			delete(p.pending, ev.FrameID)
-			p.clock++
 		})
 	})
 	p.watchLoads(s)

@@ -31,6 +31,8 @@ type load struct {
 	mime      string // of the answer
 	realm     string // what HTTP authentication is asked for, as the server names it
 	failure   string // net::ERR_… when it failed
+	url       string // that was asked for last, after redirects
+	refusal   string // why the egress proxy refused that, as a sentence part
 	download  bool   // it became a download instead
 }
 
@@ -150,6 +152,10 @@ func (n navigation) external() bool {
 func (p *Page) failed(loader proto.LoaderID, reason string) {
 	l := p.load(loader)
 	l.failure = reason
+	if p.opts.WhyNot != nil && byProxy[reason] {
+		refusal, code := p.opts.WhyNot(l.url)
+		l.refusal, l.failure = refusal, cmp.Or(code, reason)
+	}
 	if reason != "net::ERR_ABORTED" {
 		return
 	}
@@ -203,6 +209,15 @@ type Arrival struct {
 	Download bool   // the answer is a download; the tab stays where it was
 	Stayed   bool   // the server sent no content (204, 205); the tab stays where it was
 	Failure  string // why there is no page, as a sentence part; the tab shows Chromium's error page, or stays where it was
+	Refused  bool   // it failed because the egress proxy refused URL
+}
+
+// blame notes why a document could not be loaded.
+func (a *Arrival) blame(l *load) {
+	a.Failure = l.reason()
+	if a.Refused = l.refusal != ""; a.Refused {
+		a.URL = l.url
+	}
 }
 
 // Navigate loads an address. When nothing has been committed by the context's deadline, loading is stopped and the context's cause returned.
@@ -222,16 +237,20 @@ func (p *Page) Navigate(ctx context.Context, url string) (Arrival, error) {
 		}
 		return p.aborted(res, url), nil
 	}
-	if res.LoaderID == "" { // within the document
+	if res.LoaderID == "" {
+		if err := p.arrivedWithin(ctx, from); err != nil {
+			return Arrival{}, err
+		}
 		return p.arrival(ctx)
 	}
 	if res.ErrorText != "" {
-		var failure string
+		a := Arrival{URL: url}
 		err := p.await(ctx, func() bool {
-			failure = p.load(res.LoaderID).reason()
+			a.blame(p.load(res.LoaderID))
 			return p.frames[p.main].loader == res.LoaderID
 		})
-		return Arrival{URL: url, Failure: cmp.Or(failure, failureText(res.ErrorText))}, err
+		a.Failure = cmp.Or(a.Failure, failureText(res.ErrorText))
+		return a, err
 	}
 	if err := p.arrived(ctx, from); err != nil {
 		return Arrival{}, err
@@ -308,7 +327,7 @@ func (p *Page) arrival(ctx context.Context) (Arrival, error) {
 	l := p.load(f.loader)
 	a := Arrival{URL: f.address(), Status: l.status}
 	if f.unreachable != "" {
-		a.Failure = l.reason()
+		a.blame(l)
 	} else {
 		a.Loading = !l.loaded
 	}
@@ -359,6 +378,18 @@ func (p *Page) Reload(ctx context.Context) (Arrival, error) {
 	})
 }
 
+// arrivedWithin waits until the page has gone to another place of its document, which it does after the navigation's answer. A page that
+// is busy is not waited for.
+func (p *Page) arrivedWithin(ctx context.Context, from Mark) error {
+	patience, cancel := context.WithTimeoutCause(ctx, arrivalPatience, errStillLoading)
+	defer cancel()
+	err := p.await(patience, func() bool { return p.frames[p.main].moved > from.clock })
+	if ctx.Err() == nil && errors.Is(context.Cause(patience), errStillLoading) {
+		return nil
+	}
+	return err
+}
+
 // move runs a command that starts a navigation and waits for its end.
 func (p *Page) move(ctx context.Context, command func() error) (Arrival, error) {
 	from := p.Mark()
@@ -392,6 +423,9 @@ func failureText(code string) string {
 	}
 	return code
 }
+
+// byProxy are the errors that Chromium takes what the egress proxy does for.
+var byProxy = map[string]bool{"net::ERR_TUNNEL_CONNECTION_FAILED": true, "net::ERR_EMPTY_RESPONSE": true, "net::ERR_PROXY_CONNECTION_FAILED": true}
 
 // failures are the network errors that models meet, the more special prefix first.
 var failures = []struct{ prefix, text string }{
@@ -427,6 +461,8 @@ func (l *load) reason() string {
 	switch {
 	case l.failure == "":
 		return ""
+	case l.refusal != "":
+		return l.refusal
 	case l.status != http.StatusUnauthorized:
 		return failureText(l.failure)
 	case l.realm == "":
@@ -494,7 +530,8 @@ var awaited = map[network.ResourceType]bool{
 func (p *Page) requested(ev network.EventRequestWillBeSent) {
 	p.logs.requested(ev)
 	if ev.RequestID == network.RequestID(ev.LoaderID) {
-		p.load(ev.LoaderID).asked = true
+		l := p.load(ev.LoaderID)
+		l.asked, l.url = true, ev.Request.URL
 	}
 	if !awaited[ev.Type] || ev.RequestID == network.RequestID(ev.LoaderID) && ev.FrameID == p.main {
 		return // the tab's own document is a navigation, not a request of the page

@@ -38,6 +38,9 @@ type Options struct {
 	Console, Traffic bool
 	// Refs are the session's element references.
 	Refs *Refs
+	// WhyNot says what the egress proxy knows of a failed request: as a sentence part why it refused the address, or the network error
+	// that kept it from connecting (net::ERR_…). Both are empty when it knows nothing. Nil without a proxy.
+	WhyNot func(url string) (refusal, code string)
 	// Log receives what no caller is told.
 	Log *slog.Logger
 }
