@@ -18,6 +18,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/check"
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
 	"github.com/pagehand/pagehand/internal/browsertest"
@@ -89,6 +90,8 @@ func runScript(t *testing.T, b *pagehand.Browser, file string) {
 	if open.IsError {
 		t.Fatalf("open the page: %s", told(call(0, "navigate", "{}"), open))
 	}
+	conversation := check.NewConversation(check.Options{})
+	inspect(t, conversation, call(0, "navigate", `{"url":"https://example.com"}`), open)
 	var got strings.Builder
 	var refs script.Resolver
 	for _, turn := range parsed.Turns {
@@ -99,6 +102,7 @@ func runScript(t *testing.T, b *pagehand.Browser, file string) {
 			}
 			c := call(asked.Line, asked.Name, site.expand(string(input)))
 			res := s.Do(ctx, c)
+			inspect(t, conversation, c, res)
 			refs.Observe(c, res)
 			got.WriteString(site.contract(told(c, res)) + "\n")
 		}
@@ -109,6 +113,14 @@ func runScript(t *testing.T, b *pagehand.Browser, file string) {
 	}
 	if want := parts["want"]; got.String() != want {
 		t.Errorf("%s\n--- got\n%s--- want\n%s", file, got.String(), want)
+	}
+}
+
+// inspect checks a result with the API's rules.
+func inspect(t *testing.T, conversation *check.Conversation, c pagehand.Call, r pagehand.Result) {
+	t.Helper()
+	for _, f := range conversation.Turn([]pagehand.Call{c}, []pagehand.Result{r}) {
+		t.Errorf("%s %s: %s", c.Name, c.Input, f)
 	}
 }
 
@@ -167,9 +179,12 @@ func call(n int, name, input string) pagehand.Call {
 }
 
 // told is what the model learns from a result, without the footers, which are the contract package's matter: texts, the size of
-// images, and what changed about the tabs.
+// images, and what changed about the tabs. What the API would say against it stands before.
 func told(c pagehand.Call, r pagehand.Result) string {
 	var lines []string
+	for _, f := range check.NewConversation(check.Options{}).Turn([]pagehand.Call{c}, []pagehand.Result{r}) {
+		lines = append(lines, "("+f.String()+")")
+	}
 	for _, block := range r.Content {
 		switch block := block.(type) {
 		case contract.Text:
@@ -182,9 +197,6 @@ func told(c pagehand.Call, r pagehand.Result) string {
 			}
 			lines = append(lines, fmt.Sprintf("(image %dx%d)", config.Width, config.Height))
 		case *contract.BrowserState:
-			if err := block.Validate(); err != nil {
-				lines = append(lines, "(invalid browser_state: "+err.Error()+")")
-			}
 			if len(r.Content) == 1 {
 				lines = append(lines, new(contract.View).Render(c, r))
 				continue

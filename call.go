@@ -77,7 +77,7 @@ func (s *Session) Do(ctx context.Context, c Call) Result {
 func (s *Session) run(ctx context.Context, c Call) (Member, output, error) {
 	m, known := memberNamed(c.Name)
 	if !known {
-		return m, output{}, toolErrorf("Unknown or unimplemented member: %s", contract.CleanField(shorten(c.Name, 100)))
+		return m, output{}, unknownMember(c.Name)
 	}
 	if !s.opts.Configs.enabled(m.Name) {
 		return m, output{}, toolErrorf("%s is not enabled in this environment.", m.Name)

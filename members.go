@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/pagehand/pagehand/contract"
 )
 
 // Member is one of the toolset's tools, such as left_click.
@@ -97,3 +99,19 @@ type taker interface{ takes() time.Duration }
 
 // decode reads and checks a member's input (contract §3 and §4).
 func (m Member) decode(raw json.RawMessage) (any, error) { return decodeInput(m.Name, raw, m.input) }
+
+// CheckInput reads the input of a call of the named member as [Session.Do] does first, and says what is wrong with it (contract §3 and
+// §4): nil when the call would go on to a page. What depends on the session, such as whether a coordinate is in the viewport, is not
+// checked here.
+func CheckInput(name string, input json.RawMessage) error {
+	m, known := memberNamed(name)
+	if !known {
+		return unknownMember(name)
+	}
+	_, err := m.decode(input)
+	return err
+}
+
+func unknownMember(name string) error {
+	return toolErrorf("Unknown or unimplemented member: %s", contract.CleanField(shorten(name, 100)))
+}

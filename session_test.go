@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/check"
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
 	"github.com/pagehand/pagehand/internal/browsertest"
@@ -64,15 +65,19 @@ func TestTurnHalts(t *testing.T) {
 		"no object": call(2, "screenshot", `[1]`),
 		"stale":     call(2, "scroll_to", `{"target":{"type":"ref","ref":"ref_77"}}`),
 	} {
-		results := s.RunTurn(t.Context(), []pagehand.Call{
+		calls := []pagehand.Call{
 			call(1, "navigate", fmt.Sprintf(`{"url":%q}`, url)), failing,
 			call(3, "left_click", `{"target":{"type":"coordinate","x":20,"y":20}}`), call(4, "list_tabs", `{}`),
-		})
+		}
+		results := s.RunTurn(t.Context(), calls)
+		for _, f := range check.NewConversation(check.Options{}).Turn(calls, results) {
+			t.Errorf("%s: %s", name, f)
+		}
 		if len(results) != 4 {
 			t.Fatalf("%s: %d results for 4 calls", name, len(results))
 		}
 		for i, r := range results {
-			text := told(failing, r)
+			text := new(contract.View).Render(calls[i], r)
 			switch {
 			case r.ToolUseID != fmt.Sprintf("toolu_%d", i+1) || r.ToolsetName != contract.ToolsetName || r.IsError != (i > 0):
 				t.Errorf("%s: result %d is %+v", name, i, r)

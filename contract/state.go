@@ -1,13 +1,6 @@
 package contract
 
-import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "fmt"
 
 // Limits of a browser_state block (contract §5).
 const (
@@ -90,26 +83,15 @@ func (s *BrowserState) MarshalJSON() ([]byte, error) {
 	}{"browser_state", f})
 }
 
-// UnmarshalJSON reads a browser_state block and refuses undeclared fields, as the API does. An empty state_changes list
-// is kept, for Validate to report.
+// UnmarshalJSON reads a browser_state block and refuses a shape that the API refuses: undeclared and missing fields, and values of
+// another type. An empty state_changes list is kept, for Validate to report.
 func (s *BrowserState) UnmarshalJSON(data []byte) error {
-	type fields BrowserState
-	var f fields
-	if err := decodeStrict(data, &f, []string{"type", "tabs"}, []string{"state_changes", "cache_control"}); err != nil {
-		return fmt.Errorf("browser_state: %w", err)
+	var r stateReader
+	state := r.state(data)
+	if len(r.problems) > 0 {
+		return r.problems[0]
 	}
-	*s = BrowserState(f)
-	return nil
-}
-
-// UnmarshalJSON reads an entry of tabs and refuses undeclared fields.
-func (t *Tab) UnmarshalJSON(data []byte) error {
-	type fields Tab
-	var f fields
-	if err := decodeStrict(data, &f, []string{"tab_id", "title", "url"}, []string{"active"}); err != nil {
-		return fmt.Errorf("tabs entry: %w", err)
-	}
-	*t = Tab(f)
+	*s = *state
 	return nil
 }
 
@@ -144,141 +126,3 @@ func (c StateChange) MarshalJSON() ([]byte, error) {
 		return nil, fmt.Errorf("unknown state change type %s", quote(string(c.Type)))
 	}
 }
-
-// UnmarshalJSON reads an entry of state_changes and refuses a type that is not one of the four and any field that the
-// type does not declare.
-func (c *StateChange) UnmarshalJSON(data []byte) error {
-	var o object
-	if err := json.Unmarshal(data, &o); err != nil {
-		return errors.New("state_changes entry: not an object")
-	}
-	required := []string{"type", "download_id", "url"}
-	var optional []string
-	kind, _ := o.text("type")
-	switch ChangeType(kind) {
-	case TabOpened:
-		required = []string{"type", "tab_id"}
-	case DownloadStarted:
-	case DownloadCompleted:
-		optional = []string{"path", "size_bytes"}
-	case DownloadFailed:
-		optional = []string{"error"}
-	default:
-		return fmt.Errorf("state_changes entry: unknown type %s", quote(kind))
-	}
-	type fields StateChange
-	var f fields
-	if err := decodeStrict(data, &f, required, optional); err != nil {
-		return fmt.Errorf("state_changes entry (%s): %w", kind, err)
-	}
-	*c = StateChange(f)
-	return nil
-}
-
-// Validate reports the first rule of contract §5 that the block breaks: counts, lengths and characters, tab ids (present,
-// unique), exactly one active tab unless there is none, tab_opened naming a listed tab, one change per download, only
-// declared fields. A nil Tabs counts as empty; an empty StateChanges that is not nil is an error. Rules that need the
-// call or the conversation are not checked here.
-func (s *BrowserState) Validate() error {
-	if len(s.Tabs) > MaxTabs {
-		return fmt.Errorf("browser_state: %d tabs, at most %d are allowed", len(s.Tabs), MaxTabs)
-	}
-	if s.StateChanges != nil && len(s.StateChanges) == 0 {
-		return errors.New("browser_state: state_changes is empty, leave it out")
-	}
-	if len(s.StateChanges) > MaxStateChanges {
-		return fmt.Errorf("browser_state: %d state changes, at most %d are allowed", len(s.StateChanges), MaxStateChanges)
-	}
-	open := make(map[string]bool, len(s.Tabs))
-	active := 0
-	for i, tab := range s.Tabs {
-		if err := tab.validate(); err != nil {
-			return fmt.Errorf("browser_state: tabs[%d]: %w", i, err)
-		}
-		if open[tab.TabID] {
-			return fmt.Errorf("browser_state: tabs[%d]: duplicate tab_id %s", i, quote(tab.TabID))
-		}
-		open[tab.TabID] = true
-		if tab.Active {
-			active++
-		}
-	}
-	if len(s.Tabs) > 0 && active != 1 {
-		return fmt.Errorf("browser_state: %d active tabs, exactly one is required", active)
-	}
-	opened, downloads := map[string]bool{}, map[string]bool{}
-	for i, change := range s.StateChanges {
-		if err := change.validate(); err != nil {
-			return fmt.Errorf("browser_state: state_changes[%d]: %w", i, err)
-		}
-		id, seen := change.DownloadID, downloads
-		if change.Type == TabOpened {
-			id, seen = change.TabID, opened
-			if !open[id] {
-				return fmt.Errorf("browser_state: state_changes[%d]: tab_opened names %s, which is not in tabs", i, quote(id))
-			}
-		}
-		if seen[id] {
-			return fmt.Errorf("browser_state: state_changes[%d]: a second change for %s", i, quote(id))
-		}
-		seen[id] = true
-	}
-	return nil
-}
-
-func (t Tab) validate() error {
-	if t.TabID == "" {
-		return errors.New("tab_id is empty")
-	}
-	return checkFields(field{"tab_id", t.TabID}, field{"title", t.Title}, field{"url", t.URL})
-}
-
-func (c StateChange) validate() error {
-	declared := StateChange{Type: c.Type}
-	switch c.Type {
-	case TabOpened:
-		declared.TabID = c.TabID
-	case DownloadStarted, DownloadCompleted, DownloadFailed:
-		if c.DownloadID == "" {
-			return errors.New("download_id is empty")
-		}
-		declared.DownloadID, declared.URL = c.DownloadID, c.URL
-	default:
-		return fmt.Errorf("unknown type %s", quote(string(c.Type)))
-	}
-	switch c.Type {
-	case DownloadCompleted:
-		declared.Path, declared.SizeBytes = c.Path, c.SizeBytes
-	case DownloadFailed:
-		declared.Error = c.Error
-	}
-	if c != declared {
-		return fmt.Errorf("a field is set that %s does not declare", c.Type)
-	}
-	if c.SizeBytes != nil && *c.SizeBytes < 0 {
-		return fmt.Errorf("size_bytes is %d, it must not be negative", *c.SizeBytes)
-	}
-	return checkFields(field{"download_id", c.DownloadID}, field{"url", c.URL}, field{"path", c.Path}, field{"error", c.Error})
-}
-
-type field struct{ name, value string }
-
-func checkFields(fields ...field) error {
-	for _, f := range fields {
-		if !utf8.ValidString(f.value) {
-			return fmt.Errorf("%s is not valid UTF-8", f.name)
-		}
-		if n := utf8.RuneCountInString(f.value); n > MaxField {
-			return fmt.Errorf("%s has %d characters, at most %d are allowed", f.name, n, MaxField)
-		}
-		if at := strings.IndexFunc(f.value, breaksLine); at >= 0 {
-			r, _ := utf8.DecodeRuneInString(f.value[at:])
-			return fmt.Errorf("%s holds %U, a control character or line separator", f.name, r)
-		}
-	}
-	return nil
-}
-
-// breaksLine reports the characters that the API refuses in a browser_state: controls and Unicode's line and paragraph
-// separators.
-func breaksLine(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }

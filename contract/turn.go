@@ -120,19 +120,29 @@ func (t *Turn) add(o object, ours map[string]bool) error {
 	return nil
 }
 
-// checkJSON reports what encoding/json would let pass or repair in silence: invalid UTF-8 and duplicate keys, of which
-// it takes the last while another reader may take the first. It reports syntax errors with their place.
-func checkJSON(data []byte) error {
+// CheckSyntax reports what keeps data from being one JSON value in UTF-8, with the line and the column. It bounds the depth of what it
+// accepts, as encoding/json does.
+func CheckSyntax(data []byte) error {
 	if !utf8.Valid(data) {
 		return errors.New("not JSON: the input is not valid UTF-8")
 	}
+	if json.Valid(data) {
+		return nil
+	}
 	var raw json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) {
-			return fmt.Errorf("not JSON: %w at %s", err, position(data, syntax.Offset))
-		}
-		return fmt.Errorf("not JSON: %w", err)
+	err := json.Unmarshal(data, &raw)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("not JSON: %w at %s", err, position(data, syntax.Offset))
+	}
+	return fmt.Errorf("not JSON: %w", err)
+}
+
+// checkJSON reports what encoding/json would let pass or repair in silence: invalid UTF-8 and duplicate keys, of which
+// it takes the last while another reader may take the first. It reports syntax errors with their place.
+func checkJSON(data []byte) error {
+	if err := CheckSyntax(data); err != nil {
+		return err
 	}
 	type level struct {
 		keys  map[string]bool // nil for an array

@@ -262,32 +262,6 @@ func (o object) text(name string) (string, bool) {
 
 func isAbsent(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// decodeStrict decodes an object into v and refuses any field that is not named, in exactly this spelling, and any
-// required one that is missing.
-func decodeStrict(data []byte, v any, required, optional []string) error {
-	var o object
-	if err := json.Unmarshal(data, &o); err != nil {
-		return errors.New("not an object")
-	}
-	for _, name := range required {
-		if !o.has(name) {
-			return fmt.Errorf("%s is missing", name)
-		}
-	}
-	known := make(map[string]bool, len(required)+len(optional))
-	for _, names := range [][]string{required, optional} {
-		for _, name := range names {
-			known[name] = true
-		}
-	}
-	for name := range o {
-		if !known[name] {
-			return fmt.Errorf("field %s is not declared", quote(name))
-		}
-	}
-	return json.Unmarshal(data, v)
-}
-
 // marshal is json.Marshal without HTML escaping: inside a MarshalJSON method that leaves the choice to the outermost
 // encoder.
 func marshal(v any) ([]byte, error) {
