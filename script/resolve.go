@@ -14,7 +14,8 @@ import (
 
 // Resolver finds the refs that a script names by description. A description stands in the place of a ref and is the element's role
 // and its name in quotes, such as button "Search"; single quotes need no backslashes in JSON, and a number tells apart elements that
-// are called alike: button 'Search' #2 is the second one. It means a line of the latest reading, a result of read_page or find.
+// are called alike: button 'Search' #2 is the second one. The same as an object: {"role": "button", "name": "Search", "nth": 2}. It means
+// a line of the latest reading, a result of read_page or find.
 //
 // The zero value has no reading yet.
 type Resolver struct {
@@ -75,44 +76,78 @@ func (r *Resolver) Resolve(input json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	for _, at := range slices.Backward(refs) {
-		ref, err := r.find(at.text)
+		wanted, ok, err := parseDescription(input[at.start:at.end])
 		if err != nil {
 			return nil, err
 		}
-		if ref != at.text {
-			input = slices.Concat(input[:at.start], json.RawMessage(strconv.Quote(ref)), input[at.end:])
+		if !ok {
+			continue
 		}
+		ref, err := r.find(wanted)
+		if err != nil {
+			return nil, err
+		}
+		input = slices.Concat(input[:at.start], json.RawMessage(strconv.Quote(ref)), input[at.end:])
 	}
 	return input, nil
 }
 
-// find returns the ref that a description means; what is no description means itself.
-func (r *Resolver) find(text string) (string, error) {
-	m := description.FindStringSubmatch(text)
-	if m == nil {
-		return text, nil
+// wanted is an element that a script describes.
+type wanted struct {
+	element
+	nth  int    // of the elements that are called so, counted from 1
+	text string // as the script has it
+}
+
+// parseDescription reads what stands in the place of a ref; false means that it is no description, as is an object without a role.
+func parseDescription(raw json.RawMessage) (wanted, bool, error) {
+	if raw[0] == '"' {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return wanted{}, false, err
+		}
+		m := description.FindStringSubmatch(text)
+		if m == nil {
+			return wanted{}, false, nil
+		}
+		nth, _ := strconv.Atoi(m[4]) // the pattern admits only numbers
+		return wanted{element{role: m[1], name: unescape(m[2]) + m[3]}, max(nth, 1), text}, true, nil
 	}
-	want := element{role: m[1], name: unescape(m[2]) + m[3]}
-	nth, _ := strconv.Atoi(m[4]) // the pattern admits only numbers
-	skip := max(nth, 1) - 1
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil || keys["role"] == nil {
+		return wanted{}, false, err
+	}
+	fields := struct {
+		Role, Name string
+		Nth        int
+	}{Nth: 1}
+	strict := json.NewDecoder(bytes.NewReader(raw))
+	strict.DisallowUnknownFields()
+	if err := strict.Decode(&fields); err != nil || fields.Nth < 1 {
+		return wanted{}, false, fmt.Errorf(`%s does not describe an element: it takes a role, a name and an nth from 1`, raw)
+	}
+	return wanted{element{role: fields.Role, name: fields.Name}, fields.Nth, string(raw)}, true, nil
+}
+
+func (r *Resolver) find(w wanted) (string, error) {
+	seen := 0
 	for _, e := range r.elements {
-		if e.role != want.role || e.name != want.name {
+		if e.role != w.role || e.name != w.name {
 			continue
 		}
-		if skip == 0 {
+		if seen++; seen == w.nth {
 			return e.ref, nil
 		}
-		skip--
 	}
-	return "", r.missing(text, want)
+	return "", r.missing(w)
 }
 
 // missing says what could have been meant: elements of the same role or name, else the first ones.
-func (r *Resolver) missing(text string, want element) error {
+func (r *Resolver) missing(w wanted) error {
 	if len(r.elements) == 0 {
-		return fmt.Errorf("no %s: the latest reading has no elements", text)
+		return fmt.Errorf("no %s: the latest reading has no elements", w.text)
 	}
-	near := slices.DeleteFunc(slices.Clone(r.elements), func(e element) bool { return e.role != want.role && e.name != want.name })
+	near := slices.DeleteFunc(slices.Clone(r.elements), func(e element) bool { return e.role != w.role && e.name != w.name })
 	if len(near) == 0 {
 		near = r.elements
 	}
@@ -124,19 +159,21 @@ func (r *Resolver) missing(text string, want element) error {
 	if len(near) > most {
 		names = append(names, fmt.Sprintf("%d more", len(near)-most))
 	}
-	return fmt.Errorf("no %s in the latest reading, which has %s", text, strings.Join(names, ", "))
+	return fmt.Errorf("no %s in the latest reading, which has %s", w.text, strings.Join(names, ", "))
 }
 
-// refValue is a string under a key "ref": its bytes in the input, quotes included, and what it says.
-type refValue struct {
-	start, end int64
-	text       string
-}
+// refValue is the place of a string or an object under a key "ref".
+type refValue struct{ start, end int64 }
 
 func refValues(input json.RawMessage) ([]refValue, error) {
+	type level struct {
+		object bool
+		key    bool  // a key comes next
+		ref    int64 // an object that is the value of a key "ref" begins here; -1 for any other
+	}
 	var found []refValue
-	var object []bool // of each open level: is it an object?
-	key, name := false, ""
+	var levels []level
+	name := "" // the key whose value comes next
 	tokens := json.NewDecoder(bytes.NewReader(input))
 	tokens.UseNumber()
 	for {
@@ -145,31 +182,38 @@ func refValues(input json.RawMessage) ([]refValue, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the input is not JSON: %w", err)
 		}
-		switch token := token.(type) {
-		case json.Delim:
-			if token == '{' || token == '[' {
-				object = append(object, token == '{')
-			} else {
-				object = object[:len(object)-1]
-			}
-			key = len(object) > 0 && object[len(object)-1]
-			name = ""
-		case string:
-			if key {
-				name, key = token, false
+		end := tokens.InputOffset()
+		if n := len(levels); n > 0 && levels[n-1].key {
+			if text, ok := token.(string); ok {
+				name, levels[n-1].key = text, false
 				continue
 			}
-			if name == "ref" {
-				end := tokens.InputOffset()
-				start += int64(bytes.IndexByte(input[start:end], '"')) // after the colon and white space
-				found = append(found, refValue{start, end, token})
-			}
-			key = len(object) > 0 && object[len(object)-1]
-		default:
-			key = len(object) > 0 && object[len(object)-1]
 		}
-		if len(object) == 0 {
+		isRef := name == "ref"
+		name = ""
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			next := level{object: token == json.Delim('{'), ref: -1}
+			next.key = next.object
+			if isRef && next.object {
+				next.ref = end - 1
+			}
+			levels = append(levels, next)
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			if at := levels[len(levels)-1].ref; at >= 0 {
+				found = append(found, refValue{at, end})
+			}
+			levels = levels[:len(levels)-1]
+		default:
+			if _, text := token.(string); text && isRef {
+				found = append(found, refValue{start + int64(bytes.IndexByte(input[start:end], '"')), end}) // after the colon and white space
+			}
+		}
+		n := len(levels)
+		if n == 0 {
 			return found, nil
 		}
+		levels[n-1].key = levels[n-1].object
 	}
 }

@@ -14,8 +14,16 @@
 //	! stale or not found
 //
 // A blank line ends a turn; the calls of one turn form a batch. Lines that begin with "#" are what the model says in the turn that
-// follows. Below a call, "> text" expects that its result contains the text, and "! text" that it is an error which contains it.
-// An input may be left out, which means {}. A ref may be named by what was read: see [Resolver].
+// follows. An input may be left out, which means {}. A ref may be named by what was read: see [Resolver]. A call of another tool, which
+// an executor leaves to the application, is written with its toolset before a slash: computer/screenshot, or /screenshot without one.
+//
+// Below a call stands what is expected of its result:
+//
+//	> text    it contains the text
+//	- text    it does not
+//	= text    its own text is exactly this, without what the API renders below it
+//	! text    it is an error, and contains the text if one is given
+//	? shape   its blocks have the shape: see [Call.CheckShapes]
 //
 // Scripts are written by us and trusted; what pages say is not, and only ever compared.
 package script
@@ -50,16 +58,25 @@ type Call struct {
 	Line int
 	// Name is the member's, which may be one that does not exist.
 	Name string
+	// Foreign says that the call is not a member's but of another tool, whose toolset_name is Toolset unless that is empty.
+	Foreign bool
+	Toolset string
 	// Input is a JSON value as it is written in the script: see [Resolver.Resolve].
 	Input json.RawMessage
 	// Fails says that an error is expected.
 	Fails bool
 	// Contains are texts that the model must read in the result.
 	Contains []string
+	// Lacks are texts that it must not read there.
+	Lacks []string
+	// Exact is the whole text of the result's own blocks. Empty: any.
+	Exact string
+	// Shapes are what the result's blocks must be like: see [Call.CheckShapes].
+	Shapes []string
 }
 
-// Check compares what came back with what the script expects of a call without "!" lines: no error; with them: an error; and all
-// of the texts. reads is what the model reads. The error names the line.
+// Check compares what came back with what the script expects of a call without "!" lines: no error; with them: an error; and what must
+// and must not be read. reads is what the model reads. The error names the line.
 func (c Call) Check(reads string, isError bool) error {
 	switch {
 	case isError && !c.Fails:
@@ -70,6 +87,11 @@ func (c Call) Check(reads string, isError bool) error {
 	for _, text := range c.Contains {
 		if !strings.Contains(reads, text) {
 			return fmt.Errorf("line %d: the result of %s does not contain %q", c.Line, c.Name, text)
+		}
+	}
+	for _, text := range c.Lacks {
+		if strings.Contains(reads, text) {
+			return fmt.Errorf("line %d: the result of %s contains %q", c.Line, c.Name, text)
 		}
 	}
 	return nil
@@ -100,11 +122,12 @@ func Parse(data []byte) (*Script, error) {
 		return nil, fmt.Errorf("no file %q", callsFile)
 	}
 	var err error
-	s.Turns, err = parseTurns(string(calls), first)
+	s.Turns, err = ParseTurns(string(calls), first)
 	return s, err
 }
 
-func parseTurns(text string, line int) ([]Turn, error) {
+// ParseTurns reads turns, whose first line is counted as this one. Its errors name the line.
+func ParseTurns(text string, line int) ([]Turn, error) {
 	var turns []Turn
 	var turn Turn
 	end := func() {
@@ -128,7 +151,7 @@ func parseTurns(text string, line int) ([]Turn, error) {
 				end()
 			}
 			turn.Says = strings.TrimSpace(turn.Says + " " + rest)
-		case ">", "!":
+		case ">", "!", "-", "=", "?":
 			err = turn.expect(mark, rest)
 		default:
 			err = turn.call(content, line)
@@ -148,13 +171,26 @@ func (t *Turn) expect(mark, text string) error {
 		return fmt.Errorf("%q without a call above it", mark)
 	}
 	c := &t.Calls[len(t.Calls)-1]
-	if mark == "!" {
-		c.Fails = true
-	} else if text == "" {
-		return errors.New(`">" without a text`)
+	if text == "" && mark != "!" {
+		return fmt.Errorf("%q without a text", mark)
 	}
-	if text != "" {
+	switch mark {
+	case "!":
+		c.Fails = true
+		if text != "" {
+			c.Contains = append(c.Contains, text)
+		}
+	case ">":
 		c.Contains = append(c.Contains, text)
+	case "-":
+		c.Lacks = append(c.Lacks, text)
+	case "=":
+		c.Exact = text
+	case "?":
+		if _, _, err := shapeOf(text); err != nil {
+			return err
+		}
+		c.Shapes = append(c.Shapes, text)
 	}
 	return nil
 }
@@ -172,6 +208,10 @@ func (t *Turn) call(content string, line int) error {
 	if err := json.Unmarshal([]byte(input), &value); err != nil {
 		return fmt.Errorf("the input of %s is not JSON: %w", name, err)
 	}
-	t.Calls = append(t.Calls, Call{Line: line, Name: name, Input: value})
+	call := Call{Line: line, Name: name, Input: value}
+	if toolset, rest, foreign := strings.Cut(name, "/"); foreign {
+		call.Name, call.Foreign, call.Toolset = rest, true, toolset
+	}
+	t.Calls = append(t.Calls, call)
 	return nil
 }

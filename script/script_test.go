@@ -27,6 +27,15 @@ left_click {"target": {"type": "ref", "ref": "textbox 'Search'"}}
 > Error
 key
 !
+# Shapes.
+computer/screenshot {"x":1}
+/find
+zoom
+> big
+- small
+= exactly this
+? image 10x5
+? no changes
 # Done.
 -- want --
 x
@@ -46,6 +55,11 @@ func TestParse(t *testing.T) {
 				{Line: 12, Name: "left_click", Input: json.RawMessage(`{"target": {"type": "ref", "ref": "textbox 'Search'"}}`)},
 				{Line: 13, Name: "type", Input: json.RawMessage(`{"text": "a # b"}`), Fails: true, Contains: []string{"focus", "Error"}},
 				{Line: 16, Name: "key", Input: json.RawMessage(`{}`), Fails: true},
+			}},
+			{Says: "Shapes.", Calls: []script.Call{
+				{Line: 19, Name: "screenshot", Foreign: true, Toolset: "computer", Input: json.RawMessage(`{"x":1}`)},
+				{Line: 20, Name: "find", Foreign: true, Input: json.RawMessage(`{}`)},
+				{Line: 21, Name: "zoom", Input: json.RawMessage(`{}`), Contains: []string{"big"}, Lacks: []string{"small"}, Exact: "exactly this", Shapes: []string{"image 10x5", "no changes"}},
 			}},
 			{Says: "Done."},
 		},
@@ -67,6 +81,7 @@ func TestParseErrors(t *testing.T) {
 		{"no member", "-- calls --\n{\"text\":\"x\"}\n", "line 2: a call is"},
 		{"nothing to expect of", "-- calls --\nwait\n\n> x\n", `line 4: ">" without a call`},
 		{"nothing expected", "-- calls --\nwait\n>\n", `line 3: ">" without a text`},
+		{"no shape", "-- calls --\nwait\n? round\n", `line 3: no shape is called "round"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := script.Parse([]byte(test.text))
@@ -80,6 +95,7 @@ func TestParseErrors(t *testing.T) {
 func TestCheck(t *testing.T) {
 	plain := script.Call{Line: 7, Name: "find", Contains: []string{"one", "two"}}
 	failing := script.Call{Line: 7, Name: "find", Contains: []string{"stale"}, Fails: true}
+	lacking := script.Call{Line: 7, Name: "find", Lacks: []string{"secret"}}
 	for _, test := range []struct {
 		call    script.Call
 		reads   string
@@ -92,6 +108,8 @@ func TestCheck(t *testing.T) {
 		{failing, "Error: stale", true, ""},
 		{failing, "Error: gone", true, `line 7: the result of find does not contain "stale"`},
 		{failing, "stale", false, "line 7: find succeeded"},
+		{lacking, "open", false, ""},
+		{lacking, "a secret", false, `line 7: the result of find contains "secret"`},
 	} {
 		got := ""
 		if err := test.call.Check(test.reads, test.isError); err != nil {
@@ -211,7 +229,11 @@ func FuzzParse(f *testing.F) {
 				if !json.Valid(c.Input) {
 					t.Errorf("line %d: invalid input %q", c.Line, c.Input)
 				}
-				if !strings.HasPrefix(strings.TrimSpace(lines[c.Line-1]), c.Name) {
+				name := c.Name
+				if c.Foreign {
+					name = c.Toolset + "/" + c.Name
+				}
+				if !strings.HasPrefix(strings.TrimSpace(lines[c.Line-1]), name) {
 					t.Errorf("line %d is %q, not a call of %q", c.Line, lines[c.Line-1], c.Name)
 				}
 			}
