@@ -36,12 +36,14 @@ type Run struct {
 // Fact is one line of a run's environment.
 type Fact struct{ Name, Value string }
 
-// Event is one thing that happened in a turn: something that the model said, or a call with its result.
+// Event is one thing that happened in a turn: something that was said, or a call with its result.
 type Event struct {
 	// Turn numbers the assistant message that the event belongs to. Events of one turn follow each other.
 	Turn int
 	// Says is what the model said; then there is no call.
 	Says string
+	// Aside is what somebody else said: the person's answer, a remark on the run. Then there is no call either.
+	Aside string
 	// Call is what the model asked for.
 	Call contract.ToolUse
 	// Result answers the call. Nil means that it was never answered.
@@ -105,6 +107,7 @@ type turn struct {
 	Number int
 	Says   []string
 	Calls  []call
+	Asides []string
 	Took   time.Duration
 }
 
@@ -136,8 +139,8 @@ func newDocument(run Run) document {
 			d.Turns = append(d.Turns, turn{Number: e.Turn})
 		}
 		t := &d.Turns[len(d.Turns)-1]
-		if e.Says != "" {
-			t.Says = append(t.Says, e.Says)
+		if e.Says != "" || e.Aside != "" {
+			t.say(e)
 			continue
 		}
 		c := newCall(e, &view)
@@ -149,6 +152,15 @@ func newDocument(run Run) document {
 		d.Took = d.Totals.Busy
 	}
 	return d
+}
+
+func (t *turn) say(e Event) {
+	if e.Says != "" {
+		t.Says = append(t.Says, e.Says)
+	}
+	if e.Aside != "" {
+		t.Asides = append(t.Asides, e.Aside)
+	}
 }
 
 func (d *document) count(c call) {
