@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/check"
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
 	"github.com/pagehand/pagehand/report"
@@ -77,7 +78,7 @@ func (c *demoCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 		return err
 	}
 
-	d := &demo{session: session, pictures: pictures, out: newTranscript(std.out, c.View, len(plan.Turns))}
+	d := &demo{session: session, pictures: pictures, conversation: check.NewConversation(check.Options{}), out: newTranscript(std.out, c.View, len(plan.Turns))}
 	environment := []report.Fact{{Name: "Browser", Value: version}, {Name: "Pagehand", Value: versionNumber()}, {Name: "Site", Value: shop.URL()}}
 	d.out.begin(environment)
 	broken := d.play(ctx, plan)
@@ -146,11 +147,12 @@ type demo struct {
 	pictures *album
 	out      *transcript
 
-	refs       script.Resolver
-	view       contract.View
-	calls      int
-	events     []report.Event
-	unexpected int // results that were not as the script expects
+	refs         script.Resolver
+	view         contract.View
+	conversation *check.Conversation
+	calls        int
+	events       []report.Event
+	unexpected   int // results that were not as the script or the contract expects
 }
 
 // play plays the turns. What a page does differently from the script is noted and does not stop it.
@@ -206,6 +208,10 @@ func (d *demo) batch(ctx context.Context, turn int, asked []script.Call) error {
 			return context.Cause(ctx)
 		}
 		started = ask(i + 1)
+	}
+	for _, f := range d.conversation.Turn(uses, results) {
+		d.unexpected++
+		d.out.line("    %s", d.out.paint(red, "✗ not as the contract has it: "+f.String()))
 	}
 	if err := d.pictures.add(uses, results); err != nil {
 		return fmt.Errorf("write an image: %w", err)

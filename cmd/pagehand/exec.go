@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pagehand/pagehand"
+	"github.com/pagehand/pagehand/conform"
 	"github.com/pagehand/pagehand/contract"
 )
 
@@ -20,6 +21,8 @@ type execCmd struct {
 	URL    string `placeholder:"URL" help:"Page to open first."`
 	View   string `placeholder:"json|model|both" enum:"json,model,both" default:"json" help:"Print the message, the text that the model will read, or the message with that text as model_view. Default: ${default}."`
 	Images path   `placeholder:"DIR" help:"Also write each image of the results into this folder."`
+
+	Conform bool `help:"With --lines: also obey the control lines of pagehand conform, which widen what calls may do. Never with input that a model wrote."`
 
 	browserFlags
 }
@@ -43,6 +46,9 @@ Exit status: 0 when all of the input was answered, 1 for a failure such as a --u
 
 // Run starts the browser before it reads the input, because that takes the longest.
 func (c *execCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error {
+	if c.Conform && !c.Lines {
+		return unusable(errors.New("--conform needs --lines"))
+	}
 	options, err := c.sessionOptions(log)
 	if err != nil {
 		return err
@@ -64,6 +70,11 @@ func (c *execCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 		err:    std.err,
 		lines:  c.Lines,
 		view:   c.View,
+		checks: newInspector(log),
+	}
+	defer x.checks.close()
+	if c.Conform {
+		x.options = options
 	}
 	if x.browser, err = x.launch(ctx); err != nil {
 		return err
@@ -133,6 +144,10 @@ type execution struct {
 	lines   bool
 	view    string
 	model   contract.View // over the whole session
+	checks  *inspector    // of what is printed
+
+	options *pagehand.SessionOptions // of the session; nil unless control lines are obeyed
+	spare   *opening                 // of the session after the next reset, or nil
 }
 
 // runOne runs the only value of the input. It is read before the browser is waited for: bad input is told at once.
@@ -180,9 +195,17 @@ func (x *execution) line(ctx context.Context, in value) error {
 	if in.err != nil && !errors.Is(in.err, errTooLong) {
 		return unusable(fmt.Errorf("read the input: %w", in.err))
 	}
+	if x.options != nil {
+		switch control, err := conform.ParseControl(in.data); {
+		case err != nil:
+			return x.refuse(err)
+		case control != nil:
+			return x.obey(ctx, control)
+		}
+	}
 	turn, err := decode(in)
 	if err != nil {
-		return x.out.value(badLine{badLineError{"invalid_input", err.Error()}})
+		return x.refuse(err)
 	}
 	return x.answer(ctx, turn)
 }
@@ -234,6 +257,7 @@ func (x *execution) revive(ctx context.Context) error {
 
 // close ends the browser.
 func (x *execution) close() {
+	defer x.dropSpare()
 	if err := x.browser.Close(); err != nil {
 		x.log.Error("something of the browser is left", "error", err)
 	}
@@ -248,6 +272,7 @@ func (x *execution) answer(ctx context.Context, turn contract.Turn) error {
 	if err := x.images.add(turn.Calls, results); err != nil {
 		return fmt.Errorf("write an image: %w", err)
 	}
+	defer x.checks.turn(turn.Calls, results) // when they are printed
 	message := contract.NewMessage(results)
 	if x.view == "json" {
 		return x.out.message(message)

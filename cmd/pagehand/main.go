@@ -27,6 +27,10 @@ type cli struct {
 	LogLevel slog.Level `default:"warn" placeholder:"LEVEL" help:"What is logged on standard error: debug, info, warn or error. Default: ${default}."`
 
 	Exec    execCmd    `cmd:"" help:"Run the browser calls of a turn, or of many turns, and print their results."`
+	Run     runCmd     `cmd:"" help:"Give a model a task and let it work in a browser."`
+	Check   checkCmd   `cmd:"" help:"Check a conversation with the API's rules, or print it as the model reads it."`
+	Api     apiCmd     `cmd:"" help:"Serve a local Messages API with a scripted model, to test clients with."`
+	Conform conformCmd `cmd:"" help:"Check any executor of the toolset against the contract."`
 	Demo    demoCmd    `cmd:"" help:"Run a scripted set of turns on the sample site and write a report."`
 	Site    siteCmd    `cmd:"" help:"Serve the sample site on a loopback port and print its address."`
 	Doctor  doctorCmd  `cmd:"" help:"Examine whether browsers can be started here, and name the command that fixes what is missing."`
