@@ -6,7 +6,7 @@
 
 GO        ?= go
 BIN       := pagehand
-# The part of the browser suite (the root package's tests) that also runs under the race detector; all other packages do whole.
+# The part of the browser suite (the root package's tests) that also runs under the race detector; all other packages do, but for what -short leaves out.
 RACE_TESTS   := ^(TestTurn|TestSessions|TestReplaceSession|TestDownloads|TestReadNetwork|TestProcessesKilled)
 RACE_SCRIPTS := ^TestBehaviour$$/^(tabs|dialog|frames|drag)/
 
@@ -20,7 +20,8 @@ demo: setup build ## run the demo and print the path of its report
 
 test: setup build lint ## run all tests but the slow ones
 	$(GO) test ./...
-	$(GO) test -race $$($(GO) list ./... | grep -vx 'github.com/pagehand/pagehand')
+	./scripts/test-examples.sh
+	$(GO) test -short -race $$($(GO) list ./... | grep -vx 'github.com/pagehand/pagehand')
 	$(GO) test -race -run '$(RACE_TESTS)' .
 	$(GO) test -race -run '$(RACE_SCRIPTS)' .
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pagehand/pagehand"
 )
@@ -66,6 +67,44 @@ func TestProcessesKilled(t *testing.T) {
 			kill(t, b, "GPU")
 			if text, failed := ask(s, "screenshot", `{}`); failed {
 				t.Errorf("screenshot after the end of the GPU process: %s", text)
+			}
+		})
+	}
+}
+
+// TestKilledWhilePausing kills the browser during the calls that only let time pass: they end at once.
+func TestKilledWhilePausing(t *testing.T) {
+	t.Parallel()
+	for member, input := range map[string]string{"wait": `{"duration":30}`, "hold_key": `{"text":"Shift","duration":30}`} {
+		t.Run(member, func(t *testing.T) {
+			t.Parallel()
+			b, err := pagehand.Launch(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := b.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			s := testSession(t, b, 0)
+			if text, failed := ask(s, "screenshot", `{}`); failed {
+				t.Fatal(text)
+			}
+			answer := make(chan string, 1)
+			go func() {
+				text, _ := ask(s, member, "%s", input)
+				answer <- text
+			}()
+			kill(t, b, "browser")
+			want := "Error: The browser is not running any more. Call list_tabs, then open the page again."
+			select {
+			case text := <-answer:
+				if text != want {
+					t.Errorf("got %s\nwant %s", text, want)
+				}
+			case <-time.After(20 * time.Second): // before the pause would be over
+				t.Error("the call goes on without a browser")
 			}
 		})
 	}

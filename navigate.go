@@ -8,6 +8,7 @@ import (
 
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/egress"
+	"github.com/pagehand/pagehand/internal/cdp"
 	"github.com/pagehand/pagehand/internal/page"
 )
 
@@ -111,16 +112,12 @@ func (t *tab) arrive(ctx context.Context, url string, move func(context.Context)
 	case a.Stayed:
 		return say(fmt.Sprintf("The server answered without content (HTTP %d); the page is unchanged.", a.Status))
 	case a.Refused:
-		return output{}, toolErrorf("Navigation to %s refused: %s.", where, a.Failure)
+		return output{}, t.turnBack(ctx, toolErrorf("Navigation to %s refused: %s.", where, a.Failure))
 	case a.Failure != "":
 		return output{}, toolErrorf("Navigation to %s failed: %s.", where, a.Failure)
 	}
 	if err := t.allows(ctx, a.URL); err != nil {
-		// A redirect led to where the session may not go: nothing of it stays readable.
-		if _, blank := t.page.Navigate(ctx, "about:blank"); blank != nil {
-			return output{}, blank
-		}
-		return output{}, err
+		return output{}, t.turnBack(ctx, err)
 	}
 	text := "Navigated to " + where
 	if a.Status >= 400 {
@@ -130,6 +127,14 @@ func (t *tab) arrive(ctx context.Context, url string, move func(context.Context)
 		text += "\nStill loading."
 	}
 	return say(text)
+}
+
+// turnBack empties a tab that a redirect led to where the session may not go: nothing of it stays readable. It returns why.
+func (t *tab) turnBack(ctx context.Context, why error) error {
+	if _, err := t.page.Navigate(ctx, "about:blank"); err != nil {
+		return err
+	}
+	return why
 }
 
 type waitInput struct {
@@ -146,6 +151,8 @@ func wait(ctx context.Context, t *tab, in waitInput) (output, error) {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
+	case <-t.session.browser.Done():
+		return output{}, cdp.ErrClosed
 	case <-ctx.Done():
 		return output{}, context.Cause(ctx)
 	}

@@ -20,6 +20,9 @@ func ourselves(t *testing.T) string {
 
 // TestConformance runs the whole kit against our own executor.
 func TestConformance(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes minutes")
+	}
 	checks := conform.Checks()
 	report, err := conform.Run(context.Background(), conform.Command(ourselves(t)), conform.Options{Checks: checks, Parallel: 2})
 	if err != nil {

@@ -297,7 +297,7 @@ func (c *Conn) send(s *Session, method string, params any, w *waiter) (int64, er
 	if c.err != nil {
 		return 0, fmt.Errorf("%s: %w", method, c.err)
 	}
-	if cause := s.cause(); cause != nil {
+	if cause := s.Err(); cause != nil {
 		return 0, fmt.Errorf("%s: %w", method, cause)
 	}
 	c.next++

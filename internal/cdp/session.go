@@ -47,7 +47,8 @@ func (s *Session) Done() <-chan struct{} { return s.done }
 // when a renderer crashed.
 func (s *Session) FailPending(cause error) { s.conn.fail(s, cause) }
 
-func (s *Session) cause() error {
+// Err is what ended the session: [ErrDetached], or [ErrClosed] when the connection ended; nil while it lasts.
+func (s *Session) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ended

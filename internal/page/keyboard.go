@@ -158,6 +158,8 @@ func (p *Page) repeat(ctx context.Context, k keys.Key, held keys.Modifiers, d ti
 		select {
 		case <-end.C:
 			return nil
+		case <-p.session.Done():
+			return p.session.Err()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-next.C:

@@ -121,7 +121,7 @@ func (p *Page) Running(ctx context.Context) error {
 	case <-p.running:
 		return nil
 	case <-p.session.Done():
-		return cdp.ErrDetached
+		return p.session.Err()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -255,7 +255,7 @@ func (p *Page) await(ctx context.Context, cond func() bool) error {
 		select {
 		case <-changed:
 		case <-p.session.Done():
-			return cdp.ErrDetached
+			return p.session.Err()
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

@@ -11,6 +11,8 @@ const NOT_TEXT = new Set(['script', 'style', 'noscript', 'template', 'head', 'ti
 // Blocks that an empty line sets apart from their neighbours.
 const APART = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'dl', 'table', 'pre', 'blockquote', 'figure']);
 const BUTTON_TYPES = new Set(['submit', 'button', 'reset']);
+// What is kept of white space, by the computed white-space-collapse: all of pre, pre-wrap and break-spaces, the line breaks of pre-line.
+const KEEPS = { preserve: 'all', 'break-spaces': 'all', 'preserve-breaks': 'breaks' };
 // A table row is one line when none of its cells has more text than this.
 const CELL_CHARS = 240;
 // Characters that say about as much as two of an alphabet.
@@ -45,7 +47,8 @@ function cutText(text, max) {
 // readItems lists what is rendered under root. Of an element: el, tag, layout (inline, block, row or cell), the item that is its
 // parent, its block (itself or the nearest block around it), link (is it inside a link), end (the index after its last
 // descendant), chars and linkChars (length of all its text, and of that in links); a block has in own, ownLinks and commas the
-// same of the text that no block inside it holds. Of a piece of text: text, whose outer spaces count, parent and end.
+// same of the text that no block inside it holds. Of a piece of text: text, whose outer spaces count, keeps
+// (what of its white space is kept), parent and end.
 function readItems(root, max) {
   const items = [], frames = [];
   walkRendered(root, {
@@ -125,7 +128,7 @@ function newItem(el, parent, look, style) {
   const { display } = style;
   const item = {
     el, tag, parent, layout: layoutOf(display), block: null,
-    floats: style.float !== 'none', pre: style.whiteSpaceCollapse !== 'collapse', bullet: display === 'list-item' && tag === 'li',
+    floats: style.float !== 'none', keeps: (tag !== 'input' && KEEPS[style.whiteSpaceCollapse]) || '', bullet: display === 'list-item' && tag === 'li',
     link: tag === 'a' || (parent !== null && parent.link),  end: 0, chars: 0, linkChars: 0, own: 0, ownLinks: 0, commas: 0, rows: 0,
   };
   if (isFrame(el)) item.layout = 'block';
@@ -150,9 +153,9 @@ function closeItem(item, end) {
 
 function addText(items, parent, data, max) {
   if (max && data.length > 2 * max) data = data.slice(0, 2 * max);
-  const pre = parent.pre && data.includes('\n');
-  const text = pre ? cleanLines(data) : cleanRun(data);
-  items.push({ text, pre, parent, end: items.length + 1 });
+  const { keeps } = parent;
+  const text = keeps ? cleanLines(data, keeps) : cleanRun(data);
+  items.push({ text, keeps, parent, end: items.length + 1 });
   const length = text.trim().length + (text.match(IDEOGRAPH)?.length ?? 0);
   if (!length) return;
   const { block } = parent;
@@ -171,9 +174,16 @@ function cleanRun(data) {
   return (/^\s/.test(data) ? ' ' : '') + text + (/\s$/.test(data) ? ' ' : '');
 }
 
-// cleanLines cleans preformatted text, whose white space means something.
-function cleanLines(data) {
-  return data.split(/\r\n?|\n/).map((line) => line.trimEnd().replace(/[^ \t]+/g, (word) => clean(word))).join('\n');
+// cleanSpaced cleans a piece of a line whose spaces and tabs all count.
+function cleanSpaced(data) {
+  return data.replace(/[^\S\t]/g, ' ').replace(/[^ \t]+/g, (word) => clean(word));
+}
+
+// cleanLines cleans preformatted text: all its white space, or only its line breaks, means something.
+function cleanLines(data, keeps) {
+  const lines = data.split(/\r\n?|\n/);
+  if (keeps === 'all') return lines.map(cleanSpaced).join('\n').replace(/[ \t]+(?=\n)/g, '');
+  return lines.map(cleanRun).join('\n').replace(/ ?\n ?/g, '\n');
 }
 
 // writeItems writes the text of items[from:to) for whose index want holds.
@@ -184,17 +194,21 @@ function writeItems(items, from, to, want) {
     while (open.length && open.at(-1).end <= i) writer.close(open.pop());
     const item = items[i];
     if (item.text !== undefined) {
-      if (want(i)) writer.text(item.text, item.pre);
+      if (want(i)) writer.text(item.text, item.keeps);
       continue;
     }
-    if (item.tag === 'br') writer.newline();
+    if (item.tag === 'br') {
+      if (item.parent?.keeps) writer.text('\n', 'all');
+      else writer.newline();
+    } else if (item.tag === 'hr') writer.line(1);
     const row = item.layout === 'row' ? rowLine(items, i, want) : null;
     if (row !== null) {
       writer.line(1);
-      writer.text(row);
+      writer.text(row, 'all');
       writer.line(1);
     }
-    if (row !== null || !item.chars) {
+    // Nothing is in it; but white space in an inline element is between its neighbours.
+    if (row !== null || (!item.chars && item.layout !== 'inline')) {
       i = item.end - 1;
       continue;
     }
@@ -221,13 +235,13 @@ function rowLine(items, i, want) {
 class TextWriter {
   out = '';
   #breaks = 0; // line ends that are due before the next text
-  #space = false; // a space is due before the next text
+  #gap = ''; // white space that is due before the next text of the same line, or of the same preformatted lines
   #lists = 0; // list items around
   #bullet = false; // the next text is the first of a list item
 
   line(breaks) {
     this.#breaks = Math.max(this.#breaks, breaks);
-    this.#space = false;
+    this.#gap = '';
   }
 
   // newline is a line break that counts each time, up to an empty line.
@@ -236,7 +250,7 @@ class TextWriter {
   }
 
   open(item) {
-    if (item.tag === 'button') this.#space = true;
+    if (item.tag === 'button') this.#space();
     if (isRun(item)) return;
     this.line(APART.has(item.tag) && !this.#lists ? 2 : 1);
     if (item.bullet) {
@@ -246,7 +260,7 @@ class TextWriter {
   }
 
   close(item) {
-    if (item.tag === 'button') this.#space = true;
+    if (item.tag === 'button') this.#space();
     if (isRun(item)) return;
     this.line(APART.has(item.tag) && !this.#lists ? 2 : 1);
     if (item.bullet) {
@@ -255,20 +269,35 @@ class TextWriter {
     }
   }
 
-  text(text, pre = false) {
-    const body = pre ? text.replace(/^\n+|\s+$/g, '') : text.trim();
-    if (!body) {
-      this.#space = true;
-      return;
-    }
+  // text writes a piece of text. White space at its ends is written when more follows: as far as keeps says, else as one
+  // space.
+  text(text, keeps = '') {
+    const body = text.trim();
+    const start = body ? text.indexOf(body) : text.length;
+    this.#white(text.slice(0, start), keeps);
+    if (!body) return;
     if (text.startsWith(MARK)) this.#bullet = false; // what takes its place has lines of its own
-    if (!this.out || this.#breaks) {
-      this.out += (this.out ? '\n'.repeat(this.#breaks) : '') + this.#lead();
-    } else if (this.#space || text.startsWith(' ')) this.out += ' ';
+    if (!this.#starts()) this.out += this.#gap.replace(/[ \t]+(?=\n)/g, '');
+    else this.out += (this.out ? '\n'.repeat(this.#breaks) : '') + this.#lead() + this.#gap.slice(this.#gap.lastIndexOf('\n') + 1);
     this.out += body;
     this.#breaks = 0;
-    this.#space = text.endsWith(' ');
-    if (pre && text.endsWith('\n')) this.line(1);
+    this.#gap = '';
+    this.#white(text.slice(start + body.length), keeps);
+  }
+
+  // starts tells that the next text begins a line of its own.
+  #starts() {
+    return !this.out || this.#breaks > 0;
+  }
+
+  #white(white, keeps) {
+    if (keeps === 'all' || (keeps === 'breaks' && white.includes('\n'))) this.#gap += white;
+    else if (white) this.#space();
+  }
+
+  // space is due once, and not where a line begins.
+  #space() {
+    if (!this.#gap && !this.#starts()) this.#gap = ' ';
   }
 
   #lead() {
