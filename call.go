@@ -103,6 +103,9 @@ func (s *Session) run(ctx context.Context, c Call) (Member, output, error) {
 	if err == nil {
 		return m, out, nil
 	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		err = errors.Join(context.Canceled, err) // whatever the caller's cause is
+	}
 	te := explain(m.Name, t, patience, err)
 	if t != nil && (bounded.Err() != nil || errors.Is(err, page.ErrDialogs)) {
 		te = &ToolError{te.Message + t.recover(context.WithoutCancel(ctx)), te.Err}

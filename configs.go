@@ -1,7 +1,9 @@
 package pagehand
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,7 +25,8 @@ func ParseConfigs(data []byte) (Configs, error) {
 		return Configs{}, fmt.Errorf("configs: %w", err)
 	}
 	configs := entry
-	if kind, ok := entry["type"]; ok {
+	// A member is called type, too; its value is an object.
+	if kind := entry["type"]; bytes.HasPrefix(kind, []byte(`"`)) {
 		if string(kind) != strconv.Quote(contract.ToolsetType) {
 			return Configs{}, fmt.Errorf("configs: the entry's type is %s, not %s", kind, contract.ToolsetType)
 		}
@@ -46,26 +49,25 @@ func ParseConfigs(data []byte) (Configs, error) {
 		if !ok {
 			return Configs{}, fmt.Errorf("configs: %q is no member of the toolset", name)
 		}
-		var value struct {
-			Enabled      *bool `json:"enabled"`
-			DeferLoading bool  `json:"defer_loading"`
-		}
 		fields, err := strictObject(configs[name])
-		if err == nil {
-			err = json.Unmarshal(configs[name], &value)
-		}
 		if err != nil {
 			return Configs{}, fmt.Errorf("configs: %s: %w", name, err)
 		}
-		for field := range fields {
-			if field != "enabled" && field != "defer_loading" {
+		for _, field := range sortedKeys(fields) {
+			var value *bool
+			if err := json.Unmarshal(fields[field], &value); err != nil && (field == "enabled" || field == "defer_loading") {
+				return Configs{}, fmt.Errorf("configs: %s: %s must be true or false, not %s", name, field, shown(fields[field]))
+			}
+			switch {
+			case field != "enabled" && field != "defer_loading":
 				return Configs{}, fmt.Errorf("configs: %s does not take %q, only enabled and defer_loading", name, field)
+			case value == nil: // the default
+			case field == "defer_loading":
+				deferred[name] = *value
+			case *value == m.Off:
+				c.changed[name] = *value
 			}
 		}
-		if value.Enabled != nil && *value.Enabled == m.Off {
-			c.changed[name] = *value.Enabled
-		}
-		deferred[name] = value.DeferLoading
 	}
 	return c, c.check(deferred)
 }
@@ -137,6 +139,18 @@ func (c Configs) Enabled() []string {
 	return names
 }
 
+// MarshalJSON gives the "configs" of a toolset entry that declares the same members: only what differs from the defaults.
+func (c Configs) MarshalJSON() ([]byte, error) {
+	type value struct {
+		Enabled bool `json:"enabled"`
+	}
+	configs := map[string]value{}
+	for name, on := range c.changed {
+		configs[name] = value{on}
+	}
+	return json.Marshal(configs)
+}
+
 // String names what differs from the defaults.
 func (c Configs) String() string {
 	var parts []string
@@ -151,8 +165,12 @@ func (c Configs) String() string {
 // strictObject splits a JSON object; absent and null are empty.
 func strictObject(raw json.RawMessage) (map[string]json.RawMessage, error) {
 	fields, err := objectFields(raw)
-	if err != nil {
-		return nil, fmt.Errorf("not a JSON object: %w", err)
+	var other *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &other):
+		return nil, fmt.Errorf("a JSON object is expected, and this is of type %s", other.Value)
+	case err != nil:
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
 	return fields, nil
 }

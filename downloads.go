@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -49,6 +50,25 @@ type downloads struct {
 	bytes   int64 // received by all
 	active  map[string]*download
 	pending []contract.StateChange // at most one for an id, in the order the downloads began
+	all     []Download
+}
+
+// Download is what has become of a download, for the application: the model reads of it in results (contract §5).
+type Download struct {
+	ID    string              // as in results: dl-1
+	URL   string              // after redirects, without credentials
+	State contract.ChangeType // DownloadStarted, DownloadCompleted or DownloadFailed
+	Path  string              // of the complete file, absolute; also where the model is not told
+	Size  int64               // of the complete file, in bytes
+	Error string              // why it failed
+}
+
+// Downloads lists the session's downloads in the order they began, also those of a session that it replaced. A file without a folder of the
+// operator's goes with the session.
+func (s *Session) Downloads() []Download {
+	s.downloads.mu.Lock()
+	defer s.downloads.mu.Unlock()
+	return slices.Clone(s.downloads.all)
 }
 
 // download is one that is on its way, by Chromium's GUID.
@@ -153,16 +173,20 @@ func (d *downloads) discard(guid string) {
 func (d *downloads) finish(guid string, dl *download) {
 	name, size, err := d.move(guid, dl.name)
 	d.discard(guid)
+	path := filepath.Join(d.dir, name)
 	change := contract.StateChange{Type: contract.DownloadCompleted, DownloadID: dl.id, URL: dl.url, SizeBytes: &size}
 	if err != nil {
 		d.log.Error("a download could not be saved", "id", dl.id, "cause", err)
 		change = contract.StateChange{Type: contract.DownloadFailed, DownloadID: dl.id, URL: dl.url, Error: "The file could not be saved."}
+		path, size = "", 0
 	} else if d.expose {
-		change.Path = contract.CleanField(filepath.Join(d.dir, name))
+		change.Path = contract.CleanField(path)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.report(change)
+	last := &d.all[slices.IndexFunc(d.all, func(o Download) bool { return o.ID == dl.id })]
+	last.Path, last.Size = path, size
 }
 
 // move copies a staged file into the directory. The staging folder is the browser's, so what lies there is checked.
@@ -208,6 +232,12 @@ func (d *downloads) create(name string) (*os.File, string, error) {
 
 // report keeps a change for the next result; an earlier one of the same download that was not told yet is replaced.
 func (d *downloads) report(c contract.StateChange) {
+	i := slices.IndexFunc(d.all, func(o Download) bool { return o.ID == c.DownloadID })
+	if i < 0 {
+		i = len(d.all)
+		d.all = append(d.all, Download{})
+	}
+	d.all[i] = Download{ID: c.DownloadID, URL: c.URL, State: c.Type, Error: c.Error}
 	for i := range d.pending {
 		if d.pending[i].DownloadID == c.DownloadID {
 			d.pending[i] = c

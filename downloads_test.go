@@ -209,3 +209,22 @@ func TestDownloadEvents(t *testing.T) {
 		t.Errorf("carried over: %d, then %d, then %d", len(first), len(none), len(rest))
 	}
 }
+
+// TestDownloadsListed: the application learns where each download is, whatever the model is told.
+func TestDownloadsListed(t *testing.T) {
+	f := newDownloadFixture(t, defaultDownloadLimits)
+	f.expose = false
+	f.run(t, "g1", "https://x.test/1?token=secret", "a.txt", "one")
+	f.begin(browser.EventDownloadWillBegin{GUID: "g2", URL: "https://x.test/2", SuggestedFilename: "b.txt"})
+	f.progress(browser.EventDownloadProgress{GUID: "g2", State: browser.DownloadProgressStateCanceled})
+	f.begin(browser.EventDownloadWillBegin{GUID: "g3", URL: "https://x.test/3", SuggestedFilename: "c.txt"})
+	f.take(200)
+	want := []Download{
+		{ID: "dl-1", URL: contract.CleanDownloadURL("https://x.test/1?token=secret"), State: contract.DownloadCompleted, Path: filepath.Join(f.dir, "a.txt"), Size: 3},
+		{ID: "dl-2", URL: "https://x.test/2", State: contract.DownloadFailed, Error: "The download was cancelled or interrupted."},
+		{ID: "dl-3", URL: "https://x.test/3", State: contract.DownloadStarted},
+	}
+	if got := (&Session{downloads: f.downloads}).Downloads(); !slices.Equal(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+}

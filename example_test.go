@@ -1,8 +1,8 @@
 package pagehand_test
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log"
 	"strings"
@@ -39,19 +39,31 @@ func Example() {
 	}
 	defer session.Close()
 
-	call := func(id, member, input string) pagehand.Call {
-		return pagehand.Call{ID: id, Name: member, ToolsetName: contract.ToolsetName, Input: json.RawMessage(input)}
+	// What the API answered: an assistant message with the calls of one turn.
+	response := fmt.Sprintf(`{"role": "assistant", "stop_reason": "tool_use", "content": [
+		{"type": "text", "text": "I look for the search button."},
+		{"type": "tool_use", "id": "toolu_1", "name": "navigate", "toolset_name": "browser", "input": {"url": %q}},
+		{"type": "tool_use", "id": "toolu_2", "name": "find", "toolset_name": "browser", "input": {"query": "search button"}},
+		{"type": "tool_use", "id": "toolu_3", "name": "left_click", "toolset_name": "browser", "input": {"target": {"type": "ref", "ref": "ref_99"}}}]}`,
+		shop.URL()+"/docs")
+	turn, err := contract.DecodeTurn([]byte(response))
+	if err != nil {
+		log.Fatal(err)
 	}
-	results := session.RunTurn(ctx, []pagehand.Call{
-		call("toolu_1", "navigate", fmt.Sprintf(`{"url":%q}`, shop.URL()+"/docs")),
-		call("toolu_2", "find", `{"query":"search button"}`),
-		call("toolu_3", "left_click", `{"target":{"type":"ref","ref":"ref_99"}}`),
-	})
+	results := session.RunTurn(ctx, turn.Calls)
+
+	// What to send next: the user message with a result for each call.
+	var request bytes.Buffer
+	if err := contract.NewMessage(results).Encode(&request); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(strings.HasPrefix(request.String(), `{"role":"user","content":[{`))
 	for _, r := range results[1:] {
 		line, _, _ := strings.Cut(r.Content[0].(contract.Text).Text, "\n")
 		fmt.Println(r.ToolUseID, line)
 	}
 	// Output:
+	// true
 	// toolu_2 button "Search" [ref_1]
 	// toolu_3 Error: ref_99 is stale or not found on the current page. Re-read the page to get fresh references.
 }

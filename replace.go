@@ -55,7 +55,7 @@ func (s *Session) inherit(old *Session) {
 func (d *downloads) inherit(old *downloads) {
 	old.mu.Lock()
 	defer old.mu.Unlock()
-	d.count, d.bytes, d.pending = old.count, old.bytes, old.pending
+	d.count, d.bytes, d.pending, d.all = old.count, old.bytes, old.pending, old.all
 	for _, dl := range old.active {
 		d.report(contract.StateChange{Type: contract.DownloadFailed, DownloadID: dl.id, URL: dl.url, Error: "The browser ended."})
 	}

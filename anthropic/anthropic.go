@@ -6,12 +6,19 @@
 //	results := anthropic.RunTurn(ctx, session, message)
 //	params.Messages = append(params.Messages, message.ToParam(), sdk.NewUserMessage(results...))
 //
+// A session that has other members than the defaults is declared with the same configs, so that the model knows what it may call:
+//
+//	configs, err := pagehand.Configs{}.Enable("read_console")
+//	session, err := browser.NewSession(ctx, &pagehand.SessionOptions{Configs: configs})
+//	params.Tools = append(params.Tools, anthropic.Tool(configs))
+//
 // It keeps no state. The core does not need the SDK; only this package imports it.
 package anthropic
 
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
@@ -19,9 +26,20 @@ import (
 	"github.com/pagehand/pagehand/contract"
 )
 
-// Tool is the toolset entry to declare in a request, with the default members (contract §2).
-func Tool() sdk.ToolUnionParam {
-	return sdk.ToolUnionParam{OfBrowserToolset20260801: &sdk.BrowserToolset20260801Param{}}
+// Tool is the toolset entry to declare in a request: with the default members, or with those that configs, one at most, leave enabled
+// (contract §2). Give it what the session was given.
+func Tool(configs ...pagehand.Configs) sdk.ToolUnionParam {
+	entry := &sdk.BrowserToolset20260801Param{}
+	for _, c := range configs {
+		raw, err := json.Marshal(c)
+		if err == nil {
+			err = json.Unmarshal(raw, &entry.Configs)
+		}
+		if err != nil {
+			panic(err) // names of members and booleans, in both
+		}
+	}
+	return sdk.ToolUnionParam{OfBrowserToolset20260801: entry}
 }
 
 // Calls picks the toolset's member calls out of an assistant message, in order. Other tools' calls, also those with a member's name,

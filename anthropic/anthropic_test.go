@@ -60,7 +60,26 @@ func TestResult(t *testing.T) {
 
 func TestTool(t *testing.T) {
 	want := map[string]any{"type": contract.ToolsetType}
-	if got := parsed(t, anthropic.Tool()); !reflect.DeepEqual(got, want) {
+	for _, tool := range []sdk.ToolUnionParam{anthropic.Tool(), anthropic.Tool(pagehand.Configs{})} {
+		if got := parsed(t, tool); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	}
+	// Every member turned the other way round arrives, and reads as the same configs again.
+	changed := map[string]any{}
+	for _, m := range pagehand.Members() {
+		changed[m.Name] = map[string]any{"enabled": m.Off}
+	}
+	raw, err := json.Marshal(changed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	configs, err := pagehand.ParseConfigs(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want["configs"] = changed
+	if got := parsed(t, anthropic.Tool(configs)); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/pagehand/pagehand"
@@ -27,14 +28,14 @@ type browserFlags struct {
 	Dialogs     string       `placeholder:"accept|dismiss" enum:"accept,dismiss" default:"dismiss" group:"Browser:" help:"What happens to alert, confirm and prompt. Default: ${default}."`
 
 	Configs         configsFlag   `placeholder:"JSON|FILE" group:"What calls may do:" help:"The toolset entry, or only its configs, as your application sends it to the API."`
-	Enable          []string      `placeholder:"MEMBER" group:"What calls may do:" help:"Members to enable that are off by default."`
-	Allow           hostsFlag     `placeholder:"HOST,..." group:"What calls may do:" help:"The only hosts that may be reached: HOST (ports 80 and 443), HOST:PORT, HOST:* or *.HOST. Given but empty: none. Default: the public internet."`
-	AllowPrivate    privateFlag   `group:"What calls may do:" help:"Also allow loopback, private and link-local addresses. --allow-private=HOST:PORT,... allows only those."`
+	Enable          membersFlag   `placeholder:"MEMBER,..." group:"What calls may do:" help:"Members to enable that are off by default."`
+	Allow           hostsFlag     `placeholder:"HOST,..." group:"What calls may do:" help:"The only hosts that may be reached: HOST (ports 80 and 443), HOST:PORT, HOST:* or *.HOST, which is every host below HOST and not HOST itself. Given but empty: none. Default: the public internet."`
+	AllowPrivate    privateFlag   `group:"What calls may do:" help:"Also allow all loopback, private and link-local addresses, whether --allow lists them or not. Prefer --allow-private=HOST:PORT,..., which adds only those. Cloud metadata services stay refused."`
 	Uploads         []path        `placeholder:"DIR" sep:"none" group:"What calls may do:" help:"Folder that file_upload may take files from. Repeatable."`
 	Document        documentsFlag `placeholder:"ID=PATH" group:"What calls may do:" help:"File staged for file_upload under a document id. Repeatable."`
 	Downloads       path          `placeholder:"DIR" group:"What calls may do:" help:"Folder that downloads are kept in. Default: one that is removed at the end."`
 	ExposeDownloads bool          `group:"What calls may do:" help:"Tell the model the paths of downloads: only where another of its tools can read them."`
-	MaxChars        int           `placeholder:"N" default:"50000" group:"What calls may do:" help:"Most characters of a page reading, at least 200. 0: no bound, for logs and measurements only. Default: ${default}."`
+	MaxChars        charsFlag     `placeholder:"N" default:"50000" group:"What calls may do:" help:"Most characters of a page reading, at least 200. 0: no bound, for logs and measurements only. Default: ${default}."`
 	Timeout         durationFlag  `placeholder:"TIME" default:"30s" group:"What calls may do:" help:"Most time for a call, such as 45s or 45; its own duration is added. Default: ${default}."`
 }
 
@@ -51,9 +52,6 @@ func (f *browserFlags) sessionOptions(log *slog.Logger) (*pagehand.SessionOption
 	if f.Scale < 0.1 || f.Scale > 10 {
 		return nil, unusable(fmt.Errorf("--scale: %g is not from 0.1 to 10", f.Scale))
 	}
-	if f.MaxChars < pagehand.MinMaxChars && f.MaxChars != 0 {
-		return nil, unusable(fmt.Errorf("--max-chars: %d is neither 0, for no bound, nor at least %d", f.MaxChars, pagehand.MinMaxChars))
-	}
 	options := &pagehand.SessionOptions{
 		Configs:         configs,
 		Viewport:        pagehand.Size(f.Viewport),
@@ -69,7 +67,7 @@ func (f *browserFlags) sessionOptions(log *slog.Logger) (*pagehand.SessionOption
 		Downloads:       string(f.Downloads),
 		ExposeDownloads: f.ExposeDownloads,
 		Timeout:         time.Duration(f.Timeout),
-		MaxChars:        f.MaxChars,
+		MaxChars:        int(f.MaxChars),
 		Logger:          log,
 	}
 	if f.MaxChars == 0 {
@@ -100,6 +98,9 @@ func (f *browserFlags) sessionOptions(log *slog.Logger) (*pagehand.SessionOption
 
 // launch starts the browser, without waiting until it answers.
 func (f *browserFlags) launch(ctx context.Context, log *slog.Logger) (*pagehand.Browser, error) {
+	if f.Headful && runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return nil, &exitError{statusNoBrowser, errors.New("--headful needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set; xvfb-run pagehand ... gives it one that nobody sees")}
+	}
 	browser, err := pagehand.Launch(ctx, &pagehand.LaunchOptions{
 		Executable: f.Browser,
 		Headful:    f.Headful,

@@ -91,7 +91,7 @@ func readConfig(name string) (*configFile, error) {
 func (c *configFile) Validate(app *kong.Application) error {
 	known := map[string]bool{}
 	err := kong.Visit(app.Node, func(node kong.Visitable, next kong.Next) error {
-		if flag, ok := node.(*kong.Flag); ok && flag.Name != "help" && flag.Name != "config" {
+		if flag, ok := node.(*kong.Flag); ok && flag.Name != "help" && flag.Name != "version" && flag.Name != "config" {
 			known[flag.Name] = true
 		}
 		return next(nil)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -62,7 +63,7 @@ timeout: 20
 geolocation: 47.37,8.54
 allow: []
 allow-private: [localhost:80, "127.0.0.1:81"]
-enable: [javascript_exec, read_console]
+enable: javascript_exec, read_console
 uploads:
   - /
 document:
@@ -80,7 +81,7 @@ addr: 127.0.0.1:8080
 	switch {
 	case c.LogLevel.String() != "DEBUG", !e.Headful, e.Scale != 1.5, e.Timeout != 20e9, e.Geolocation.at.Longitude != 8.54, e.Locale != "",
 		e.Allow == nil || len(e.Allow) != 0, !reflect.DeepEqual(e.AllowPrivate.at, []string{"localhost:80", "127.0.0.1:81"}),
-		len(e.Enable) != 2, len(e.Uploads) != 1, e.Document["doc-1"] != "/etc/hosts", e.Configs.String() != "zoom=false":
+		!slices.Equal(e.Enable, []string{"javascript_exec", "read_console"}), len(e.Uploads) != 1, e.Document["doc-1"] != "/etc/hosts", e.Configs.String() != "zoom=false":
 		t.Errorf("got %+v", e)
 	}
 	if c, err = parse("site"); err != nil || c.Site.Addr != "127.0.0.1:8080" {
@@ -97,6 +98,8 @@ func TestUnusableConfig(t *testing.T) {
 		"headful: maybe\n":              "line 1: ",
 		"dialogs: shout\n":              "--dialogs must be one of",
 		"configs: {fly: {}}\n":          `line 1: configs: "fly" is no member`,
+		"\nenable: zoom, fly\n":         `line 2: "fly" is no member`,
+		"version: true\n":               "line 1: there is no flag --version",
 		"- allow\n":                     `line 1: expected one "flag: value" a line`,
 		"allow: a.com\nallow: b.com\n":  "allow",
 		"allow: [a\n":                   "config.yaml: ",

@@ -36,7 +36,7 @@ type demoCmd struct {
 func (*demoCmd) Help() string {
 	return `It starts the sample site on loopback ports, which are all that the browser's calls may reach, and plays a script in a real Chromium: what a model might ask, and what it reads. At the end it writes a report.
 
-Exit status: 0 when every result was as the script expects, 1 when one was not, 3 when no browser could be started.`
+Exit status: 0 when every result was as the script expects, 1 when one was not, 3 when no browser could be started, 130 or 143 when a signal interrupted it.`
 }
 
 // Run plays the script and writes the report, also when the script breaks off.
@@ -94,7 +94,7 @@ func (c *demoCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 	if err != nil {
 		return err
 	}
-	d.out.end(d.events, time.Since(started), page, pictures.dir)
+	d.out.end(d.events, broken != nil && ctx.Err() != nil, time.Since(started), page, pictures.dir)
 	if broken != nil {
 		return broken
 	}
@@ -197,7 +197,7 @@ func (d *demo) batch(ctx context.Context, turn int, asked []script.Call) error {
 		results = append(results, result)
 		event := report.Event{Turn: turn, Call: use, Result: &result, Took: time.Since(started), Note: notes[i]}
 		reads := d.view.Render(use, result)
-		if err := asked[i].Check(reads, result.IsError); err != nil {
+		if err := asked[i].Check(reads, result.IsError); err != nil && ctx.Err() == nil { // an interrupted call is none of the script's
 			event.Problem = err.Error()
 			d.unexpected++
 		}

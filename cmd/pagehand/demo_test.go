@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/pagehand/pagehand"
@@ -45,6 +47,34 @@ func TestDemo(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(folder, "downloads", name)); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestDemoInterrupted: a signal ends the demo between its calls, and it says so instead of calling it a failure.
+func TestDemoInterrupted(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, "demo", "--out", t.TempDir())
+	p.Stdout = nil
+	out, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	text, asked := "", false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		text += lines.Text() + "\n"
+		if !asked && strings.Contains(text, "turn 2/") {
+			asked = true
+			if err := p.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p.ends(t, 130)
+	if !strings.Contains(text, "\nInterrupted: the rest of the script was not played.\n") || strings.Contains(text, "✗") || p.err.Len() > 0 {
+		t.Errorf("it said %q and %q", text, p.err.String())
 	}
 }
 

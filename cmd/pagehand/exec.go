@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/pagehand/pagehand"
@@ -20,7 +21,7 @@ type execCmd struct {
 	Lines  bool   `help:"Run one JSON value a line in one session, and answer each with one line, until the input ends."`
 	URL    string `placeholder:"URL" help:"Page to open first."`
 	View   string `placeholder:"json|model|both" enum:"json,model,both" default:"json" help:"Print the message, the text that the model will read, or the message with that text as model_view. Default: ${default}."`
-	Images path   `placeholder:"DIR" help:"Also write each image of the results into this folder."`
+	Images path   `placeholder:"DIR" help:"Also write each image of the results into this folder, as NUMBER-MEMBER-ID.png with the id of the call."`
 
 	Conform bool `help:"With --lines: also obey the control lines of pagehand conform, which widen what calls may do. Never with input that a model wrote."`
 
@@ -35,9 +36,11 @@ func (*execCmd) Help() string {
     pagehand exec --lines --view model < turns.jsonl
     pagehand exec --allow docs.example.com --enable file_upload --uploads ./files < turn.json
 
-The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error.
+The input is an API response, an assistant message, an array of content blocks or one tool_use block, of at most 16 MiB. The output is the user message with the results of its browser calls. Blocks of other tools are left to your application: they are not answered, and their ids are listed on standard error. A turn without browser calls is answered by a message whose content is an empty list: there is nothing to send.
 
-With --lines a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}. When the browser dies, the call that was running fails, and the next line starts another browser: its first result tells the model that earlier tabs and references are gone.
+With --downloads each file that is saved is told on standard error as well, under the id that the results give it: "pagehand: dl-2 is orders (1).csv". With --images each picture is a file of that folder, named by a running number, the member and the id of the call: 001-screenshot-toolu_01A.png.
+
+With --lines an empty line is passed over, and a line that can't be used is answered by {"error":{"type":"invalid_input","message":"..."}}, and with --view model each line is {"text":"..."}. When the browser dies, the call that was running fails, and the next line starts another browser: its first result tells the model that earlier tabs and references are gone.
 
 A call that fails is a result like any other. The page of --url must open: if it is refused or does not load, nothing is run. SIGINT and SIGTERM let the turn that is running finish; a second one does not wait.
 
@@ -73,6 +76,9 @@ func (c *execCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error
 		checks: newInspector(log),
 	}
 	defer x.checks.close()
+	if c.Downloads != "" {
+		x.saved = map[string]bool{}
+	}
 	if c.Conform {
 		x.options = options
 	}
@@ -143,8 +149,9 @@ type execution struct {
 	err     io.Writer
 	lines   bool
 	view    string
-	model   contract.View // over the whole session
-	checks  *inspector    // of what is printed
+	model   contract.View   // over the whole session
+	saved   map[string]bool // paths of the downloads that standard error has told; nil when they are not kept
+	checks  *inspector      // of what is printed
 
 	options *pagehand.SessionOptions // of the session; nil unless control lines are obeyed
 	spare   *opening                 // of the session after the next reset, or nil
@@ -258,6 +265,7 @@ func (x *execution) revive(ctx context.Context) error {
 // close ends the browser.
 func (x *execution) close() {
 	defer x.dropSpare()
+	defer x.tellDownloads() // those that were being saved at the end
 	if err := x.browser.Close(); err != nil {
 		x.log.Error("something of the browser is left", "error", err)
 	}
@@ -269,6 +277,7 @@ func (x *execution) answer(ctx context.Context, turn contract.Turn) error {
 		fmt.Fprintf(x.err, "pagehand: left to your application: %s\n", contract.CleanTitle(strings.Join(turn.Others, ", ")))
 	}
 	results := x.session.RunTurn(context.WithoutCancel(ctx), turn.Calls)
+	x.tellDownloads()
 	if err := x.images.add(turn.Calls, results); err != nil {
 		return fmt.Errorf("write an image: %w", err)
 	}
@@ -288,6 +297,19 @@ func (x *execution) answer(ctx context.Context, turn contract.Turn) error {
 		}{text})
 	}
 	return x.out.text(text)
+}
+
+// tellDownloads names the file of each download that has been saved since the last time: the model, and so the results, may not know it.
+func (x *execution) tellDownloads() {
+	if x.saved == nil || x.session == nil {
+		return
+	}
+	for _, d := range x.session.Downloads() {
+		if d.Path != "" && !x.saved[d.Path] {
+			x.saved[d.Path] = true
+			fmt.Fprintf(x.err, "pagehand: %s is %s\n", d.ID, filepath.Base(d.Path))
+		}
+	}
 }
 
 // read is what the model reads of a turn's results, with an empty line between two.

@@ -6,12 +6,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pagehand/pagehand/contract"
 )
 
-// album writes the images of results into a folder: 001-screenshot.png, 002-zoom.png and so on. A file that exists is never
-// overwritten, its number is skipped. The zero value writes nothing.
+// album writes the images of results into a folder: 001-screenshot-toolu_01A.png, 002-zoom-toolu_01B.png and so on, with the id of the
+// call. A file that exists is never overwritten, its number is skipped. The zero value writes nothing.
 type album struct {
 	dir   string
 	count int
@@ -39,8 +40,8 @@ func (a *album) add(calls []contract.ToolUse, results []contract.ToolResult) err
 			if !ok {
 				continue
 			}
-			// A result with an image is a success, so the call's name is a member's and no path.
-			if err := a.write(calls[i].Name, image); err != nil {
+			// A result with an image is a success, so the call's name is a member's and no path. Of the id, nothing is known.
+			if err := a.write(calls[i].Name+"-"+plainID(r.ToolUseID), image); err != nil {
 				return err
 			}
 		}
@@ -48,14 +49,25 @@ func (a *album) add(calls []contract.ToolUse, results []contract.ToolResult) err
 	return nil
 }
 
-func (a *album) write(member string, image contract.Image) error {
+// plainID is an id as part of a file name: ASCII letters, digits, _ and -, all else as _, at most 64 of them.
+func plainID(id string) string {
+	plain := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, id)
+	return plain[:min(len(plain), 64)]
+}
+
+func (a *album) write(title string, image contract.Image) error {
 	extension := ".png"
 	if image.MediaType == "image/jpeg" {
 		extension = ".jpg"
 	}
 	for {
 		a.count++
-		name := filepath.Join(a.dir, fmt.Sprintf("%03d-%s%s", a.count, member, extension))
+		name := filepath.Join(a.dir, fmt.Sprintf("%03d-%s%s", a.count, title, extension))
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue

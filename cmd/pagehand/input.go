@@ -24,7 +24,7 @@ type value struct {
 }
 
 // values reads the input in the background, so that a signal can end the wait for it: the whole of it as one value, or each line
-// as one, without a byte order mark at its start. It closes the channel at the end of the input. A read that never returns lives as long as the process.
+// that is not blank as one, without a byte order mark at its start. It closes the channel at the end of the input. A read that never returns lives as long as the process.
 func values(ctx context.Context, in io.Reader, lines bool) <-chan value {
 	out := make(chan value)
 	read := wholeInput
@@ -66,7 +66,8 @@ func eachLine(in io.Reader, yield func(value) bool) {
 			}
 			err = nil
 		}
-		if !yield(value{line, err}) || last {
+		blank := err == nil && len(bytes.TrimSpace(line)) == 0
+		if !blank && !yield(value{line, err}) || last {
 			return
 		}
 	}

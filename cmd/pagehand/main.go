@@ -23,8 +23,9 @@ import (
 
 // cli is the grammar of the command line.
 type cli struct {
-	Config   path       `placeholder:"FILE" help:"Configuration file (YAML): one \"flag: value\" a line, named as here without the dashes. Default: pagehand/config.yaml in the user's configuration folder."`
-	LogLevel slog.Level `default:"warn" placeholder:"LEVEL" help:"What is logged on standard error: debug, info, warn or error. Default: ${default}."`
+	Config   path             `placeholder:"FILE" help:"Configuration file (YAML): one \"flag: value\" a line, named as here without the dashes. Default: pagehand/config.yaml in the user's configuration folder."`
+	Version  kong.VersionFlag `env:"-" help:"Print the version."`
+	LogLevel slog.Level       `default:"warn" placeholder:"LEVEL" help:"What is logged on standard error: debug, info, warn or error. Default: ${default}."`
 
 	Exec    execCmd    `cmd:"" help:"Run the browser calls of a turn, or of many turns, and print their results."`
 	Run     runCmd     `cmd:"" help:"Give a model a task and let it work in a browser."`
@@ -35,7 +36,7 @@ type cli struct {
 	Site    siteCmd    `cmd:"" help:"Serve the sample site on a loopback port and print its address."`
 	Doctor  doctorCmd  `cmd:"" help:"Examine whether browsers can be started here, and name the command that fixes what is missing."`
 	Members membersCmd `cmd:"" help:"List the toolset's members."`
-	Version versionCmd `cmd:"" help:"Print the version."`
+	About   versionCmd `cmd:"" name:"version" help:"Print the version."`
 }
 
 func main() {
@@ -50,6 +51,9 @@ type streams struct {
 
 // run runs one command line and returns the exit status.
 func run(args []string, std *streams) int {
+	if len(args) == 0 {
+		return usage(std)
+	}
 	var c cli
 	parser := newParser(&c, std)
 	selected, err := parser.Parse(args)
@@ -65,6 +69,19 @@ func run(args []string, std *streams) int {
 	return status(err)
 }
 
+// usage prints the help where nothing was asked for, which is an error.
+func usage(std *streams) int {
+	parser := newParser(&cli{}, &streams{out: std.err, err: std.err})
+	nothing, err := kong.Trace(parser, nil)
+	if err == nil {
+		err = nothing.PrintUsage(false)
+	}
+	if err != nil {
+		fmt.Fprintln(std.err, "pagehand: "+err.Error())
+	}
+	return statusUsage
+}
+
 // newParser builds the command line's parser. The grammar is ours, so an error in it is a bug.
 func newParser(c *cli, std *streams) *kong.Kong {
 	parser, err := kong.New(c,
@@ -73,6 +90,7 @@ func newParser(c *cli, std *streams) *kong.Kong {
 		kong.DefaultEnvars("PAGEHAND"),
 		kong.ValueFormatter(func(v *kong.Value) string { return v.Help }), // without each flag's variable
 		kong.Writers(std.out, std.err),
+		kong.Vars{"version": "pagehand " + versionNumber()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {

@@ -206,7 +206,7 @@ func TestExecTurn(t *testing.T) {
 			t.Errorf("no %q in model_view %q", want, message.ModelView)
 		}
 	}
-	data, err := os.Open(filepath.Join(images, "001-screenshot.png"))
+	data, err := os.Open(filepath.Join(images, "001-screenshot-toolu_2.png"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,6 @@ func TestExecLines(t *testing.T) {
 	}
 	for bad, want := range map[string]string{
 		"{oops\n": `{"error":{"type":"invalid_input","message":"not JSON: `,
-		"\n":      `{"error":{"type":"invalid_input","message":"not JSON: `,
 		"[{}]\n":  `{"error":{"type":"invalid_input","message":"content block 1: `,
 	} {
 		ask(bad)
@@ -245,7 +244,7 @@ func TestExecLines(t *testing.T) {
 			t.Errorf("%q: got %s", bad, got)
 		}
 	}
-	ask(`{"role":"assistant","content":"Nothing to do."}` + "\n")
+	ask("\n" + `{"role":"assistant","content":"Nothing to do."}` + "\n") // an empty line gets no answer
 	if got := answer(); got != `{"text":""}` {
 		t.Errorf("a turn without calls: got %s", got)
 	}
@@ -424,6 +423,11 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("got %v from %s", err, p.out.String())
 	}
 
+	other := newProgram(t, "doctor", "--browser", "/bin/ls")
+	other.ends(t, statusFailure)
+	if got := other.out.String(); !strings.Contains(got, "does not work: the browser ended by itself") || strings.Contains(got, "pipe") || strings.Contains(got, "EOF") {
+		t.Errorf("got %q", got)
+	}
 	broken := newProgram(t, "doctor", "--browser", "/nonexistent")
 	broken.ends(t, statusFailure)
 	if got := broken.out.String(); !strings.HasPrefix(got, "✗ browser ") || strings.Contains(got, "\x1b") {
@@ -431,6 +435,47 @@ func TestDoctor(t *testing.T) {
 	}
 	if broken.err.Len() > 0 {
 		t.Errorf("standard error is %q", broken.err.String())
+	}
+}
+
+// Nothing asked for is an error, answered by the help; --version is one line.
+func TestNothingAsked(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	p.ends(t, statusUsage)
+	if p.out.Len() > 0 || !strings.HasPrefix(p.err.String(), "Usage: pagehand <command>") {
+		t.Errorf("standard output %q, standard error %q", p.out.String(), p.err.String())
+	}
+	p = newProgram(t, "--version")
+	p.ends(t, 0)
+	if got := p.out.String(); !strings.HasPrefix(got, "pagehand ") || strings.Count(got, "\n") != 1 {
+		t.Errorf("--version: %q", got)
+	}
+}
+
+func TestHeadfulWithoutDisplay(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t, "exec", "--headful")
+	p.Env = append(p.Env, "DISPLAY=", "WAYLAND_DISPLAY=")
+	p.ends(t, statusNoBrowser)
+	p.said(t, "xvfb-run")
+}
+
+// The operator learns which file a download is, also when the model is told no paths.
+func TestExecDownloads(t *testing.T) {
+	t.Parallel()
+	url, folder := shop(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "price-list.csv"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := newProgram(t, "exec", "--lines", "--allow-private="+hostOf(url), "--downloads", folder)
+	p.Stdin = strings.NewReader(call("navigate", `{"url":"`+url+`/pricing/price-list.csv"}`) + call("wait", `{"duration":0.1}`))
+	p.ends(t, 0)
+	if got, want := p.err.String(), "pagehand: dl-1 is price-list (1).csv\n"; got != want {
+		t.Errorf("standard error is %q, want %q", got, want)
+	}
+	if out := p.out.String(); !strings.Contains(out, `"download_id":"dl-1"`) || strings.Contains(out, folder) {
+		t.Errorf("the results are %s", out)
 	}
 }
 

@@ -140,7 +140,7 @@ func (t *transcript) block(text, style string) {
 }
 
 // end prints what the run came to.
-func (t *transcript) end(events []report.Event, took time.Duration, page, pictures string) {
+func (t *transcript) end(events []report.Event, interrupted bool, took time.Duration, page, pictures string) {
 	calls, failed, unexpected := 0, 0, 0
 	var busy time.Duration
 	for _, e := range events {
@@ -157,7 +157,10 @@ func (t *transcript) end(events []report.Event, took time.Duration, page, pictur
 		}
 	}
 	verdict := t.paint(green, "✓ every result is as the script expects")
-	if unexpected > 0 {
+	switch {
+	case interrupted:
+		verdict = "Interrupted: the rest of the script was not played."
+	case unexpected > 0:
 		verdict = t.paint(red, fmt.Sprintf("✗ %d of %d results are not as the script expects", unexpected, calls))
 	}
 	t.line("\n%s", verdict)

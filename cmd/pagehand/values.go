@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -80,11 +81,18 @@ func (d *documentsFlag) Decode(ctx *kong.DecodeContext) error {
 	return nil
 }
 
-// scalar takes the next value off the scanner as a text.
+// negative is a word of the command line that is a value and no flag.
+var negative = regexp.MustCompile(`^-[0-9.]`)
+
+// scalar takes the next value off the scanner as a text. It may be a negative number.
 func scalar(ctx *kong.DecodeContext) (string, error) {
-	token, err := ctx.Scan.PopValue("")
-	if err != nil {
+	token := ctx.Scan.Peek()
+	if !token.IsValue() && !negative.MatchString(token.String()) {
 		return "", errors.New("a value is missing")
+	}
+	ctx.Scan.Pop()
+	if !token.IsValue() {
+		return token.String(), nil
 	}
 	switch token.Value.(type) {
 	case []any, map[string]any:
@@ -124,9 +132,41 @@ func (d *durationFlag) Decode(ctx *kong.DecodeContext) error {
 		value, err = time.Duration(seconds*float64(time.Second)), nil
 	}
 	if err != nil || value <= 0 {
-		return fmt.Errorf("%q is not a time such as 45s, 1m30s or 45 (seconds)", text)
+		return fmt.Errorf("%q is no positive time such as 45s, 1m30s or 45 (seconds)", text)
 	}
 	*d = durationFlag(value)
+	return nil
+}
+
+// charsFlag is a bound on characters, 0 for none.
+type charsFlag int
+
+func (c *charsFlag) Decode(ctx *kong.DecodeContext) error {
+	text, err := scalar(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < pagehand.MinMaxChars && n != 0 {
+		return fmt.Errorf("%q is neither a number from %d up nor 0, for no bound", text, pagehand.MinMaxChars)
+	}
+	*c = charsFlag(n)
+	return nil
+}
+
+// membersFlag are names of members.
+type membersFlag []string
+
+func (m *membersFlag) Decode(ctx *kong.DecodeContext) error {
+	token, err := ctx.Scan.PopValue("")
+	if err != nil {
+		return errors.New("a value is missing")
+	}
+	names := entries(token.Value)
+	if _, err := (pagehand.Configs{}).Enable(names...); err != nil {
+		return err
+	}
+	*m = append(*m, names...)
 	return nil
 }
 
@@ -239,8 +279,12 @@ func configsJSON(value any) ([]byte, error) {
 	if !ok {
 		return json.Marshal(value)
 	}
-	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+	if trimmed := strings.TrimSpace(text); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
 		return []byte(text), nil
 	}
-	return os.ReadFile(kong.ExpandPath(text))
+	data, err := os.ReadFile(kong.ExpandPath(text))
+	if err != nil {
+		return nil, fmt.Errorf("neither a JSON object nor a file that can be read: %w", err)
+	}
+	return data, nil
 }

@@ -124,7 +124,10 @@ func (r *Report) start(ctx context.Context, o Options) {
 		r.add("sandbox", Fail, "Chromium can't build it: "+sandbox.Cause+".", sandbox.Fix)
 		return
 	case err != nil:
-		r.add("browser", Fail, o.Executable.Kind+" ("+where+") does not work: "+errors.Join(err, cause).Error()+".", "")
+		if cause != nil {
+			err = cause // that its end broke the connection says nothing
+		}
+		r.add("browser", Fail, o.Executable.Kind+" ("+where+") does not work: "+strings.TrimRight(err.Error(), ".")+".", "")
 		return
 	}
 	r.add("browser", OK, facts.product+" ("+where+") starts and answers.", "")

@@ -198,6 +198,7 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 		On       string `json:"on"`
 		Unseen   bool   `json:"unseen"`
 		Download bool   `json:"download"`
+		Refused  bool   `json:"refused"`
 	}
 	look := func() error {
 		return s.world.call(ctx, "landed", &seen, map[string]any{"until": until, "count": count})
@@ -223,6 +224,9 @@ func (p *Page) reached(ctx context.Context, s spot, at Place, until string, coun
 	}
 	if seen.Download {
 		p.expectDownload(s.downloads)
+	}
+	if seen.Refused {
+		p.Note("The browser does not open data: addresses as pages; the tab stays where it was.")
 	}
 	if at.Ref == "" || !seen.Armed {
 		return nil

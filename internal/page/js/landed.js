@@ -15,7 +15,7 @@ let watched = null;
 // window itself can keep an event from them.
 function arm(el) {
   watched?.observer.disconnect();
-  const now = { el, counts: {}, last: {}, saves: [], mutated: false, observer: null };
+  const now = { el, counts: {}, last: {}, saves: [], refused: [], mutated: false, observer: null };
   now.observer = new MutationObserver(() => {
     now.mutated = true;
     now.observer.disconnect();
@@ -32,8 +32,11 @@ function arm(el) {
 
 function noteEvent(event) {
   if (!watched) return;
-  const saves = event.type === 'click' && watched.saves.length < 20 && event.composedPath().some(isDownloadLink);
-  if (saves) watched.saves.push(event); // also one that a script made
+  if (event.type === 'click' && watched.saves.length + watched.refused.length < 20) { // also one that a script made
+    const path = event.composedPath().slice(0, -1); // the last is the window, which is no node
+    if (path.some(isDownloadLink)) watched.saves.push(event);
+    else if (path.some(isDataLink)) watched.refused.push(event);
+  }
   if (!event.isTrusted) return;
   const { counts, last, el } = watched;
   const target = event.composedPath()[0];
@@ -51,6 +54,13 @@ function isDownloadLink(node) {
   return /^(?:blob|data):/.test(href) || href.startsWith(viewOf(node).origin + '/');
 }
 
+// isDataLink tells a link that asks for a data: address in the tab's own document, which Chromium refuses without a word.
+function isDataLink(node) {
+  if (!isElement(node) || !matchesSelector(node, 'a[href]:not([download]), area[href]:not([download])') || !isHTML(node)) return false;
+  const view = viewOf(node);
+  return view.parent === view && /^(?:_self)?$/i.test(attrOf(node, 'target') ?? '') && anchorHrefOf[tagOf(node)](node).startsWith('data:');
+}
+
 // reaches also holds when el is in a closed shadow root of target, whose events are told as the host's.
 function reaches(target, el) {
   if (hitCounts(target, el)) return true;
@@ -65,6 +75,7 @@ function reaches(target, el) {
 //   clicked    whether a click, auxclick, contextmenu or dblclick reached the element
 //   prevented  the page cancelled the default action of one of these, or of the press, wheel or key
 //   download   a click on a link that starts a download was let through
+//   refused    a click on a link to a data: address, which does not open, was let through
 //   mutated    the document changed
 //   gone       the element is no longer in the document
 // until names the last event of the input; landed waits for it, some frames at most, so that Go may send it together
@@ -92,11 +103,12 @@ function isListenedTo(el) {
   return false;
 }
 
-function reportOn({ el, last, saves, mutated }, prevented) {
+function reportOn({ el, last, saves, refused, mutated }, prevented) {
   const press = last.pointerdown ?? last.mousedown ?? last.pointermove ?? last.mousemove ?? null;
   const clicks = [last.click, last.auxclick, last.contextmenu, last.dblclick].filter(Boolean);
   const answer = { armed: true, reached: press && press.in, clicked: clicks.some((click) => click.in), prevented, mutated };
   answer.download = saves.some((event) => !event.defaultPrevented);
+  answer.refused = refused.some((event) => !event.defaultPrevented);
   if (press && !press.in) answer.on = isElement(press.target) ? describeCover(coverOf(press.target, new Set(flatChain(el)))) : 'the document';
   if (!press && !isFrame(el) && !queryAll(el, 'iframe, frame, object, embed').length) answer.unseen = true;
   if (!isConnected(el)) answer.gone = true;
