@@ -19,9 +19,9 @@ demo: setup build ## run the demo and print the path of its report
 	./$(BIN) demo
 
 test: setup build lint ## run all tests but the slow ones
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 	./scripts/test-examples.sh
-	$(GO) test -short -race $$($(GO) list ./... | grep -vx 'github.com/pagehand/pagehand')
+	$(GO) test -timeout 20m -short -race $$($(GO) list ./... | grep -vx 'github.com/pagehand/pagehand')
 	$(GO) test -race -run '$(RACE_TESTS)' .
 	$(GO) test -race -run '$(RACE_SCRIPTS)' .
 

@@ -116,12 +116,16 @@ func (s *Server) conversationWith(id, key string) *conversation {
 
 // answer finds the answer to a request and remembers what there is to remember.
 func (s *Server) answer(r *request, doc *check.Document, id string) (message, *answer, error) {
-	used := s.cache.usage(r)
+	rejected := rejection(doc.Findings, r.Model)
+	var used usage
+	if rejected == nil {
+		used = s.cache.usage(r) // takes its time with pictures, so nobody else waits for it
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := rejection(doc.Findings, r.Model); err != nil {
-		s.reject(r, doc.Findings, id, err)
-		return message{}, nil, err
+	if rejected != nil {
+		s.reject(r, doc.Findings, id, rejected)
+		return message{}, nil, rejected
 	}
 	c := s.conversation(r)
 	c.Requests++

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -282,7 +284,12 @@ func (p *player) turn(at position) {
 			p.fail(call.Line, err.Error())
 			return
 		}
-		use := contract.ToolUse{ID: callID{script: p.script.mark, conversation: p.conversation, at: at, attempt: p.attempt}.String(), Name: call.Name, ToolsetName: call.Toolset, Input: input}
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, input); err != nil {
+			p.fail(call.Line, err.Error())
+			return
+		}
+		use := contract.ToolUse{ID: callID{script: p.script.mark, conversation: p.conversation, at: at, attempt: p.attempt}.String(), Name: call.Name, ToolsetName: call.Toolset, Input: compact.Bytes()}
 		if !call.Foreign {
 			use.ToolsetName = contract.ToolsetName
 		}

@@ -77,8 +77,8 @@ func (c *apiCmd) Run(ctx context.Context, std *streams, log *slog.Logger) error 
 		}
 		defer shop.Close()
 		script = strings.NewReplacer("{{origin}}", shop.URL(), "{{other}}", shop.OtherHostURL()).Replace(script)
-	} else if strings.Contains(script, "{{origin}}") {
-		return unusable(fmt.Errorf("%s: {{origin}} stands for the sample site, which takes --site", source))
+	} else if strings.Contains(script, "{{origin}}") || strings.Contains(script, "{{other}}") {
+		return unusable(fmt.Errorf("%s: {{origin}} and {{other}} stand for the sample site, which takes --site", source))
 	}
 	parsed, err := api.ParseScript([]byte(script))
 	if err != nil {
