@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"/agent/mcptools":       {"/agent", "/contract"},
 	"/conform":              {"", "/check", "/contract", "/script"},
 	"/report":               {"/contract", "/recording"},
+	"/approval":             {"/policy"},
 	"/examples/go":          {"", "/anthropic", "/egress"},
 	"/internal/browsertest": {""},
 }

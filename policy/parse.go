@@ -1,0 +1,589 @@
+package policy
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+	"golang.org/x/net/idna"
+)
+
+//go:embed default.yaml
+var defaultFile []byte
+
+// DefaultFile is the policy that [Default] returns, as a file with comments, to begin one's own with.
+func DefaultFile() []byte { return slices.Clone(defaultFile) }
+
+// Default is the shipped policy. It asks before javascript_exec, file_upload, and clicks and submits that look like buying, paying,
+// deleting, sending, publishing, accepting terms or changing an account, in sixteen languages; everything else is allowed.
+func Default() *Policy { return shipped() }
+
+var shipped = sync.OnceValue(func() *Policy {
+	p, err := Parse(defaultFile)
+	if err != nil {
+		panic("policy: the shipped file: " + err.Error()) // a test parses it
+	}
+	return p
+})
+
+// maxFile is how large a policy file may be, in bytes.
+const maxFile = 1 << 20
+
+// Parse reads a policy file. It is strict: a key that does not exist, a value of the wrong type, an empty list, a pattern that can never
+// match are errors that name the line. [DefaultFile] documents the format.
+func Parse(data []byte) (*Policy, error) {
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("the policy is larger than %d bytes", maxFile)
+	}
+	tree, err := parser.ParseBytes(data, 0)
+	if err != nil {
+		var at yaml.Error
+		if errors.As(err, &at) {
+			return nil, fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
+		}
+		return nil, err
+	}
+	if len(tree.Docs) > 1 {
+		return nil, fmt.Errorf("line %d: a policy is one document", tree.Docs[1].Start.Position.Line)
+	}
+	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil || tree.Docs[0].Body.Type() == ast.CommentType {
+		return nil, errors.New(`the policy is empty; it needs at least "default: allow"`)
+	}
+	r := reader{lists: map[string][]pattern{}, names: map[string]int{}}
+	return r.policy(tree.Docs[0].Body)
+}
+
+// reader turns a file's nodes into rules.
+type reader struct {
+	lists map[string][]pattern
+	names map[string]int // of rules, with their lines
+}
+
+func (r *reader) policy(n ast.Node) (*Policy, error) {
+	f, err := fieldsOf(n, "default", "words", "rules")
+	if err != nil {
+		return nil, err
+	}
+	p := &Policy{at: f.lines["default"]}
+	if p.fallback, err = f.decision("default"); err != nil {
+		return nil, err
+	}
+	if f.has("words") {
+		if err := r.words(f.nodes["words"]); err != nil {
+			return nil, err
+		}
+	}
+	if !f.has("rules") {
+		return p, nil
+	}
+	list, err := f.list("rules")
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range list {
+		rule, err := r.rule(n, i+1)
+		if err != nil {
+			return nil, err
+		}
+		p.rules = append(p.rules, rule)
+	}
+	return p, nil
+}
+
+// words reads the named lists. Each is a list of phrases, or a mapping of such lists, by language for example.
+func (r *reader) words(n ast.Node) error {
+	f, err := fieldsOf(n)
+	if err != nil {
+		return err
+	}
+	for _, name := range f.order {
+		groups := fields{nodes: map[string]ast.Node{name: f.nodes[name]}, lines: f.lines, order: []string{name}}
+		if _, mapping := f.nodes[name].(ast.MapNode); mapping {
+			if groups, err = fieldsOf(f.nodes[name]); err != nil {
+				return err
+			}
+		}
+		for _, group := range groups.order {
+			patterns, err := r.patterns(groups, group)
+			if err != nil {
+				return err
+			}
+			r.lists[name] = append(r.lists[name], patterns...)
+		}
+	}
+	return nil
+}
+
+func (r *reader) rule(n ast.Node, number int) (rule, error) {
+	f, err := fieldsOf(n, "name", "members", "hosts", "keys", "element", "form", "input", "except", "decision", "reason")
+	if err != nil {
+		return rule{}, err
+	}
+	made := rule{name: fmt.Sprintf("rule %d", number), line: f.at}
+	if made.decision, err = f.decision("decision"); err != nil {
+		return rule{}, err
+	}
+	if f.has("name") {
+		if made.name, err = f.text("name"); err != nil {
+			return rule{}, err
+		}
+	}
+	if f.has("reason") {
+		if made.reason, err = f.text("reason"); err != nil {
+			return rule{}, err
+		}
+	}
+	if strings.ContainsFunc(made.reason, unicode.IsControl) {
+		return rule{}, f.fail("reason", "one line")
+	}
+	if first, taken := r.names[made.name]; taken {
+		return rule{}, fmt.Errorf("line %d: the rule on line %d has the name %q already", f.at, first, made.name)
+	}
+	r.names[made.name] = f.at
+
+	var except []pattern
+	if f.has("except") {
+		if except, err = r.patterns(f, "except"); err != nil {
+			return rule{}, err
+		}
+		inOrder(except)
+	}
+	parts := []struct {
+		key  string
+		read func(f fields) ([]check, error)
+	}{
+		{"members", func(f fields) ([]check, error) { return made.readMembers(f) }},
+		{"hosts", readHosts},
+		{"keys", readKeys},
+		{"element", func(f fields) ([]check, error) { return r.labels(f, "element", elementLabels, except) }},
+		{"form", func(f fields) ([]check, error) { return r.labels(f, "form", formLabels, except) }},
+		{"input", readInput},
+	}
+	for _, part := range parts {
+		if !f.has(part.key) {
+			continue
+		}
+		checks, err := part.read(f)
+		if err != nil {
+			return rule{}, err
+		}
+		made.checks = append(made.checks, checks...)
+	}
+	return made, nil
+}
+
+func (made *rule) readMembers(f fields) ([]check, error) {
+	texts, err := f.texts("members")
+	if err != nil {
+		return nil, err
+	}
+	made.members = texts
+	return []check{{"members", func(s *subject) bool {
+		return slices.ContainsFunc(texts, func(m entry) bool { return m.text == s.Member })
+	}}}, nil
+}
+
+func readHosts(f fields) ([]check, error) {
+	texts, err := f.texts("hosts")
+	if err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for _, t := range texts {
+		host, err := hostForm(t.text)
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", t.line, err)
+		}
+		hosts = append(hosts, host)
+	}
+	return []check{{"hosts", func(s *subject) bool {
+		return slices.ContainsFunc(hosts, func(host string) bool { return covers(host, s.Host) })
+	}}}, nil
+}
+
+// hostForm reads example.com, *.example.com (its subdomains, not itself) or an IP address.
+func hostForm(text string) (string, error) {
+	bad := fmt.Errorf("%q is no host; hosts look like example.com, *.example.com or an IP address, without scheme, port and path", text)
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && addr.Zone() == "" {
+		return addr.Unmap().String(), nil
+	}
+	name, wild := strings.CutPrefix(text, "*.")
+	name, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, "."))
+	if err != nil || name == "" || strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	}) {
+		return "", bad
+	}
+	if wild {
+		return "*." + name, nil
+	}
+	return name, nil
+}
+
+// covers compares a host with one that [hostForm] made.
+func covers(allowed, host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if parent, wild := strings.CutPrefix(allowed, "*"); wild {
+		return len(host) > len(parent) && strings.HasSuffix(host, parent)
+	}
+	return host == allowed
+}
+
+func readKeys(f fields) ([]check, error) {
+	texts, err := f.texts("keys")
+	if err != nil {
+		return nil, err
+	}
+	var wanted []string
+	for _, t := range texts {
+		if strings.ContainsAny(t.text, " +") {
+			return nil, fmt.Errorf("line %d: %q is not the name of one key", t.line, t.text)
+		}
+		wanted = append(wanted, keyName(t.text))
+	}
+	return []check{{"keys", func(s *subject) bool {
+		return slices.ContainsFunc(s.pressed(), func(key string) bool { return slices.Contains(wanted, key) })
+	}}}, nil
+}
+
+// keyAliases are other names of the keys that press things.
+var keyAliases = map[string]string{
+	"return": "enter", "numpadenter": "enter", "kp_enter": "enter", "\n": "enter", "\r": "enter",
+	"spacebar": "space", "\t": "tab",
+}
+
+func keyName(name string) string {
+	name = strings.ToLower(name)
+	if alias, ok := keyAliases[name]; ok {
+		return alias
+	}
+	return name
+}
+
+// pressed lists the keys that a call of key, hold_key or type presses, without those that only write.
+func (s *subject) pressed() []string {
+	object, _ := s.input.(map[string]any)
+	text, _ := object["text"].(string)
+	var pressed []string
+	if strings.ContainsAny(text, "\r\n") {
+		pressed = append(pressed, "enter")
+	}
+	if strings.Contains(text, "\t") {
+		pressed = append(pressed, "tab")
+	}
+	if s.Member == "type" {
+		return pressed
+	}
+	if strings.TrimSpace(text) == "" || strings.HasSuffix(text, "+ ") {
+		pressed = append(pressed, "space")
+	}
+	for _, chord := range strings.Fields(text) {
+		if i := strings.LastIndexByte(chord, '+'); i >= 0 && i < len(chord)-1 {
+			chord = chord[i+1:]
+		}
+		pressed = append(pressed, keyName(chord))
+	}
+	return pressed
+}
+
+// elementLabels and formLabels are what can be asked about an element and its form. None of the functions is called for what is not there.
+var (
+	elementLabels = map[string]func(e *Element) []label{
+		"role":  func(e *Element) []label { return []label{newLabel(e.Role)} },
+		"type":  func(e *Element) []label { return []label{newLabel(e.Type)} },
+		"name":  func(e *Element) []label { return []label{newLabel(e.Name)} },
+		"text":  func(e *Element) []label { return []label{newLabel(e.Text)} },
+		"label": func(e *Element) []label { return []label{newLabel(e.Name), newLabel(e.Text)} },
+	}
+	formLabels = map[string]func(e *Element) []label{
+		"action": func(e *Element) []label { return []label{actionLabel(e.Form.Action)} },
+		"method": func(e *Element) []label { return []label{newLabel(e.Form.Method)} },
+		"fields": func(e *Element) []label { return identifierLabels(e.Form.Fields) },
+		"submit": func(e *Element) []label { return []label{newLabel(e.Form.Submit)} },
+	}
+)
+
+// shownTexts are the labels that people read. Only of them phrases are taken out.
+var shownTexts = []string{"name", "text", "label", "submit"}
+
+// actionLabel has the words of a form's address without those of its host; a regular expression sees the whole address.
+func actionLabel(action string) label {
+	words := action
+	if u, err := url.Parse(action); err == nil {
+		query, err := url.QueryUnescape(u.RawQuery)
+		if err != nil {
+			query = u.RawQuery
+		}
+		words = u.Path + " " + query
+	}
+	l := newLabel(camel.ReplaceAllString(words, "$1 $2"))
+	l.plain = visible(action)
+	return l
+}
+
+// camel finds the borders of words in cardNumber.
+var camel = regexp.MustCompile(`([\p{Ll}\d])(\p{Lu})`)
+
+func identifierLabels(names []string) []label {
+	labels := make([]label, len(names))
+	for i, name := range names {
+		labels[i] = newLabel(camel.ReplaceAllString(name, "$1 $2"))
+		labels[i].plain = visible(name)
+	}
+	return labels
+}
+
+// labels reads the conditions about an element or its form.
+func (r *reader) labels(f fields, key string, known map[string]func(e *Element) []label, except []pattern) ([]check, error) {
+	ofForm := key == "form"
+	if n, ok := f.nodes[key].(*ast.StringNode); ok && n.Value == "none" {
+		return []check{{key, func(s *subject) bool { return s.Element == nil || ofForm && s.Element.Form == nil }}}, nil
+	}
+	in, err := fieldsOf(f.nodes[key], slices.Sorted(maps.Keys(known))...)
+	if err != nil {
+		return nil, err
+	}
+	var checks []check
+	for _, part := range in.order {
+		patterns, err := r.patterns(in, part)
+		if err != nil {
+			return nil, err
+		}
+		var harmless []pattern
+		if slices.Contains(shownTexts, part) {
+			harmless = except
+		}
+		checks = append(checks, check{key + "." + part, func(s *subject) bool {
+			if s.Element == nil || ofForm && s.Element.Form == nil {
+				return false
+			}
+			return slices.ContainsFunc(known[part](s.Element), func(l label) bool { return anyMatches(patterns, l.without(harmless)) })
+		}})
+	}
+	return checks, nil
+}
+
+// readInput reads the conditions about the input: for each path, such as url or target.x, what the value there matches.
+func readInput(f fields) ([]check, error) {
+	in, err := fieldsOf(f.nodes["input"])
+	if err != nil {
+		return nil, err
+	}
+	var checks []check
+	for _, path := range in.order {
+		texts, err := in.texts(path)
+		if err != nil {
+			return nil, err
+		}
+		var patterns []*regexp.Regexp
+		for _, t := range texts {
+			regex, isRegex, err := regexOf(t)
+			if err == nil && !isRegex {
+				err = fmt.Errorf("line %d: what an input matches is a regular expression between slashes, such as /^https:/", t.line)
+			}
+			if err != nil {
+				return nil, err
+			}
+			patterns = append(patterns, regex)
+		}
+		checks = append(checks, check{"input." + path, func(s *subject) bool {
+			return anyText(s.input, strings.Split(path, "."), func(text string) bool {
+				return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
+			})
+		}})
+	}
+	return checks, nil
+}
+
+// anyText looks for a text at a path in an input that holds; of a list, each entry is tried. Numbers and truth values are taken as
+// JSON writes them.
+func anyText(value any, path []string, holds func(string) bool) bool {
+	if list, ok := value.([]any); ok {
+		return slices.ContainsFunc(list, func(v any) bool { return anyText(v, path, holds) })
+	}
+	if len(path) > 0 {
+		object, ok := value.(map[string]any)
+		return ok && anyText(object[path[0]], path[1:], holds)
+	}
+	switch v := value.(type) {
+	case string:
+		return holds(v)
+	case float64, bool:
+		text, err := json.Marshal(v)
+		return err == nil && holds(string(text))
+	}
+	return false
+}
+
+// patterns reads phrases, regular expressions and names of word lists.
+func (r *reader) patterns(f fields, key string) ([]pattern, error) {
+	texts, err := f.texts(key)
+	if err != nil {
+		return nil, err
+	}
+	var patterns []pattern
+	for _, t := range texts {
+		if name, isList := strings.CutPrefix(t.text, "$"); isList {
+			list, ok := r.lists[name]
+			if !ok {
+				return nil, fmt.Errorf("line %d: there is no list %s among the words above", t.line, name)
+			}
+			patterns = append(patterns, list...)
+			continue
+		}
+		regex, isRegex, err := regexOf(t)
+		if err != nil {
+			return nil, err
+		}
+		if isRegex {
+			patterns = append(patterns, pattern{regex: regex})
+			continue
+		}
+		phrase, ok := newPhrase(t.text)
+		if !ok {
+			return nil, fmt.Errorf("line %d: %q has no letter and no digit, so it can never match", t.line, t.text)
+		}
+		patterns = append(patterns, phrase)
+	}
+	return patterns, nil
+}
+
+// regexOf reads a regular expression between slashes. Case does not matter to it.
+func regexOf(t entry) (*regexp.Regexp, bool, error) {
+	if len(t.text) < 2 || t.text[0] != '/' || t.text[len(t.text)-1] != '/' {
+		return nil, false, nil
+	}
+	regex, err := regexp.Compile("(?i)" + t.text[1:len(t.text)-1])
+	if err != nil {
+		return nil, true, fmt.Errorf("line %d: %w", t.line, err)
+	}
+	return regex, true, nil
+}
+
+// fields are the entries of a mapping.
+type fields struct {
+	at    int // line
+	order []string
+	nodes map[string]ast.Node
+	lines map[string]int
+}
+
+func lineOf(n ast.Node) int {
+	if n == nil || n.GetToken() == nil {
+		return 0
+	}
+	return n.GetToken().Position.Line
+}
+
+// fieldsOf reads a mapping that has no other keys than these, or any if none are given.
+func fieldsOf(n ast.Node, known ...string) (fields, error) {
+	f := fields{at: lineOf(n), nodes: map[string]ast.Node{}, lines: map[string]int{}}
+	entries, ok := n.(ast.MapNode)
+	if !ok {
+		with := ""
+		if len(known) > 0 {
+			with = ", with " + strings.Join(known, ", ")
+		}
+		return f, fmt.Errorf("line %d: a mapping is expected%s", f.at, with)
+	}
+	for each := entries.MapRange(); each.Next(); {
+		token := each.Key().GetToken()
+		line := token.Position.Line
+		if len(known) > 0 && !slices.Contains(known, token.Value) {
+			return f, fmt.Errorf("line %d: %s is not expected here; there may be %s", line, token.Value, strings.Join(known, ", "))
+		}
+		if f.has(token.Value) {
+			return f, fmt.Errorf("line %d: %s is there twice", line, token.Value)
+		}
+		if len(f.order) == 0 {
+			f.at = line
+		}
+		f.order = append(f.order, token.Value)
+		f.nodes[token.Value] = each.Value()
+		f.lines[token.Value] = line
+	}
+	if len(f.order) == 0 {
+		return f, fmt.Errorf("line %d: the mapping is empty", f.at)
+	}
+	return f, nil
+}
+
+func (f fields) has(key string) bool { return f.nodes[key] != nil }
+
+func (f fields) fail(key, want string) error {
+	return fmt.Errorf("line %d: %s must be %s", f.lines[key], key, want)
+}
+
+func (f fields) decision(key string) (Decision, error) {
+	if !f.has(key) {
+		return Deny, fmt.Errorf("line %d: %s is missing; it is allow, ask or deny", f.at, key)
+	}
+	name, err := f.text(key)
+	if err != nil {
+		return Deny, err
+	}
+	i := slices.Index(decisionNames, name)
+	if i < 0 {
+		return Deny, f.fail(key, "allow, ask or deny")
+	}
+	return Decision(i), nil
+}
+
+func (f fields) text(key string) (string, error) {
+	text, ok := textOf(f.nodes[key])
+	if !ok {
+		return "", f.fail(key, "a text")
+	}
+	return text, nil
+}
+
+func textOf(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, strings.TrimSpace(n.Value) != ""
+	case *ast.LiteralNode:
+		text := strings.TrimSpace(n.Value.Value)
+		return text, text != ""
+	}
+	return "", false
+}
+
+func (f fields) list(key string) ([]ast.Node, error) {
+	list, ok := f.nodes[key].(*ast.SequenceNode)
+	if !ok || len(list.Values) == 0 {
+		return nil, f.fail(key, "a list that is not empty")
+	}
+	return list.Values, nil
+}
+
+// texts reads a text or a list of texts.
+func (f fields) texts(key string) ([]entry, error) {
+	if text, ok := textOf(f.nodes[key]); ok {
+		return []entry{{text, lineOf(f.nodes[key])}}, nil
+	}
+	list, err := f.list(key)
+	if err != nil {
+		return nil, f.fail(key, "a text or a list of texts")
+	}
+	texts := make([]entry, len(list))
+	for i, n := range list {
+		text, ok := textOf(n)
+		if !ok {
+			return nil, fmt.Errorf("line %d: %s holds something that is not a text; put quotes around it", max(lineOf(n), f.lines[key]), key)
+		}
+		texts[i] = entry{text, lineOf(n)}
+	}
+	return texts, nil
+}
