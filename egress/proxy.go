@@ -109,7 +109,7 @@ func (p *Proxy) Serve(listener net.Listener) {
 		p.transport.Proxy = http.ProxyURL(p.Upstream)
 	}
 	p.forward = &httputil.ReverseProxy{
-		Rewrite:       func(*httputil.ProxyRequest) {}, // the target is the request's own
+		Rewrite:       p.target,
 		Transport:     p.transport,
 		FlushInterval: -1,
 		ErrorLog:      log.New(discard{}, "", 0),
@@ -121,8 +121,10 @@ func (p *Proxy) Serve(listener net.Listener) {
 		IdleTimeout:       tunnelIdle,
 		MaxHeaderBytes:    maxRequestHead,
 		ErrorLog:          log.New(discard{}, "", 0),
+		ConnContext:       withLine,
 	}
-	p.open.Go(func() { p.server.Serve(listener) }) // ends when the listener does
+	p.server.SetKeepAlivesEnabled(false)                         // see lineListener; connections to the hosts are kept
+	p.open.Go(func() { p.server.Serve(lineListener{listener}) }) // ends when the listener does
 }
 
 type discard struct{}
@@ -181,6 +183,15 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // closes the connection
 	}
 	p.forward.ServeHTTP(w, r)
+}
+
+// target makes the request ask for just what the browser asked for.
+func (p *Proxy) target(r *httputil.ProxyRequest) {
+	rest := restOf(r.In.Context())
+	if p.Upstream != nil || strings.HasPrefix(rest, "//") {
+		rest = "//" + r.In.URL.Host + rest // in absolute form
+	}
+	r.Out.URL.Opaque, r.Out.URL.RawQuery = rest, ""
 }
 
 // plainTarget is the destination of a plain request, which must come in absolute form. A Host header beside it is replaced by the

@@ -376,3 +376,45 @@ func TestProxyCloses(t *testing.T) {
 		t.Error("the tunnel is still open")
 	}
 }
+
+// TestTargetsPassAsTheyAre holds that the host is asked for just what the browser asks for.
+func TestTargetsPassAsTheyAre(t *testing.T) {
+	raw, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	go func() {
+		for {
+			c, err := raw.Accept()
+			if err != nil {
+				return
+			}
+			line, _ := bufio.NewReader(c).ReadString('\n')
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nX-Line: %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", strings.TrimSpace(line))
+			c.Close()
+		}
+	}()
+	at := raw.Addr().String()
+	company := startProxy(t, Options{AllowPrivateAt: []string{at}})
+	direct := startProxy(t, Options{AllowPrivateAt: []string{at}})
+	through := &Proxy{Rules: mustParse(t, Options{AllowPrivateAt: []string{at}})}
+	through.Upstream, _ = url.Parse(company.Address())
+	if err := through.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer through.Close()
+	for _, target := range []string{"/", "/ok?q=100%&x=y;z=1", "/?a=1;b=2&c=%zz", "/a%2Fb|c", "/a%2fb^c", "/50%", "/%", "//twice//x", "/a/../b", "/?", "/x??&&=", "/%C3%a4'\"<>"} {
+		for name, p := range map[string]*Proxy{"direct": &direct.Proxy, "upstream": through} {
+			answer := (&watched{Proxy: Proxy{listener: p.listener}}).say(t, "GET http://"+at+target+" HTTP/1.1\r\nHost: "+at+"\r\n\r\n")
+			_, seen, _ := strings.Cut(answer, "X-Line: ")
+			seen, _, _ = strings.Cut(seen, "\r\n")
+			if seen != "GET "+target+" HTTP/1.1" && seen != "GET http://"+at+target+" HTTP/1.1" {
+				t.Errorf("%s: %s became %q", name, target, seen)
+			}
+		}
+	}
+	if answer := direct.say(t, "GET http://"+at+"?x=1 HTTP/1.1\r\nHost: "+at+"\r\n\r\n"); !strings.Contains(answer, "X-Line: GET /?x=1 HTTP/1.1") {
+		t.Errorf("a query without a path: %q", answer)
+	}
+}
