@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pagehand/pagehand"
@@ -89,8 +90,32 @@ func (r *run) dispatch(ctx context.Context, use contract.ToolUse) contract.ToolR
 		r.o.Logger.Info("a tool failed", "tool", use.Name, "cause", err)
 		return failed(result, contract.CleanField(err.Error()))
 	}
-	result.Content = content
+	result.Content = sendable(content)
 	return result
+}
+
+// maxToolText bounds a text of another tool's result, in bytes: what is sent is sent again with every request.
+const maxToolText = 1 << 20
+
+// sendable makes of what a tool returned what the API accepts: no blank text, and none without bound.
+func sendable(content []contract.Block) []contract.Block {
+	var blocks []contract.Block
+	for _, block := range content {
+		text, ok := block.(contract.Text)
+		switch {
+		case !ok:
+			blocks = append(blocks, block)
+		case len(text.Text) > maxToolText:
+			cut := strings.ToValidUTF8(text.Text[:maxToolText], "")
+			blocks = append(blocks, contract.Text{Text: fmt.Sprintf("%s\n[cut: %d of %d bytes]", cut, len(cut), len(text.Text))})
+		case strings.TrimSpace(text.Text) != "":
+			blocks = append(blocks, text)
+		}
+	}
+	if len(blocks) == 0 {
+		blocks = []contract.Block{contract.Text{Text: "(no output)"}}
+	}
+	return blocks
 }
 
 func quoted(use contract.ToolUse) string {

@@ -74,7 +74,9 @@ func NewClient(ctx context.Context, a Access) (Client, error) {
 	if a.BaseURL == "" {
 		a.BaseURL = os.Getenv(brand.baseVariable)
 	}
-	options := []option.RequestOption{option.WithoutEnvironmentDefaults()}
+	// A redirect would take the key, which net/http keeps in its header, to wherever it leads.
+	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	options := []option.RequestOption{option.WithoutEnvironmentDefaults(), option.WithHTTPClient(direct)}
 	switch {
 	case a.Brand == Vertex:
 		access, err := vertexAccess(ctx, &a)

@@ -155,10 +155,12 @@ func (r *run) add(m message) error {
 	return r.record(recording.Event{Type: recording.TypeMessage, Message: m.encode(false)})
 }
 
-// join takes a message into the conversation, once it has been checked.
-func (r *run) join(m message) {
+// join takes a message into the conversation, and returns what the API would have against it.
+func (r *run) join(m message) []check.Finding {
 	r.conversation = append(r.conversation, m)
-	r.complain(r.checker.Add(m.encode(false)))
+	findings := r.checker.Add(m.encode(false))
+	r.complain(findings)
+	return findings
 }
 
 // complain tells the operator what the API would reject: it is an error of ours.
@@ -199,7 +201,7 @@ func (r *run) finish(reason Reason, cause error) (*Outcome, error) {
 		CostUSD: used.Dollars,
 	}
 	if cause != nil {
-		end.Error = strings.Join(strings.Fields(cause.Error()), " ")
+		end.Error = brief(cause)
 	}
 	err := r.record(recording.Event{Type: recording.TypeEnd, End: &end})
 	return &r.outcome, errors.Join(cause, err)

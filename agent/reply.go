@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +23,9 @@ import (
 // reply is one reply of the model.
 type reply struct {
 	message  sdk.Message
-	complete int   // how many of its blocks have arrived whole
+	started  bool // its beginning has arrived
+	stopped  map[int64]bool
+	complete int   // how many of its blocks have arrived whole, from the first on: blocks may arrive side by side
 	done     bool  // its end has arrived
 	early    batch // the calls that were run while it streamed
 	usage    Usage
@@ -58,7 +62,7 @@ func (r *run) reply(ctx context.Context) (*reply, error) {
 
 // stream asks once and takes in what streams back. The reply is never nil.
 func (r *run) stream(ctx context.Context) (*reply, error) {
-	reply := &reply{}
+	reply := &reply{stopped: map[int64]bool{}}
 	request, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stream := r.o.Client.Messages.NewStreaming(request, r.request(), r.requestOptions(cancel)...)
@@ -66,6 +70,9 @@ func (r *run) stream(ctx context.Context) (*reply, error) {
 	defer func() { r.spend(reply) }()
 	for stream.Next() {
 		event := stream.Current()
+		if err := reply.misfit(event); err != nil {
+			return reply, fmt.Errorf("%w: %w", errCut, err)
+		}
 		if event.Type == "content_block_start" && r.o.EarlyStart && r.outcome.Turns+1 < r.o.MaxTurns {
 			r.startEarly(ctx, reply)
 		}
@@ -73,12 +80,16 @@ func (r *run) stream(ctx context.Context) (*reply, error) {
 			return reply, fmt.Errorf("%w: %w", errCut, err)
 		}
 		switch event.Type {
+		case "message_start":
+			reply.started = true
 		case "content_block_start":
 			r.say(event.ContentBlock.Text)
 		case "content_block_delta":
 			r.say(event.Delta.Text)
 		case "content_block_stop":
-			reply.complete = int(event.Index) + 1
+			for reply.stopped[event.Index] = true; reply.stopped[int64(reply.complete)]; {
+				reply.complete++
+			}
 		case "message_stop":
 			reply.done = reply.message.StopReason != ""
 		}
@@ -95,6 +106,26 @@ func (r *run) stream(ctx context.Context) (*reply, error) {
 	return reply, errCut
 }
 
+// misfit says why an event can't follow those before it. Nothing of what it would do to the blocks that are there must happen: calls of
+// theirs may have been run.
+func (p *reply) misfit(event sdk.MessageStreamEventUnion) error {
+	switch {
+	case event.Type == "message_start" && p.started:
+		return errors.New("a second beginning")
+	case event.Type == "content_block_start" && (event.Index != int64(len(p.message.Content)) || event.ContentBlock.Type == ""):
+		return fmt.Errorf("a beginning of block %d that is out of place", event.Index)
+	case event.Type == "content_block_start" && event.ContentBlock.Type == "tool_use" && (event.ContentBlock.ID == "" || p.has(event.ContentBlock.ID)):
+		return fmt.Errorf("a call without an id of its own in block %d", event.Index)
+	case strings.HasPrefix(event.Type, "content_block_") && (!p.started || p.stopped[event.Index]):
+		return fmt.Errorf("an event of block %d that is out of place", event.Index)
+	}
+	return nil
+}
+
+func (p *reply) has(call string) bool {
+	return slices.ContainsFunc(p.uses(), func(u contract.ToolUse) bool { return u.ID == call })
+}
+
 func (r *run) say(text string) {
 	if text != "" {
 		r.o.Observe(Said{text})
@@ -104,15 +135,17 @@ func (r *run) say(text string) {
 // startEarly runs the calls that have arrived whole. It is called when another block begins: only then it is certain that the one
 // before was not cut off by max_tokens.
 func (r *run) startEarly(ctx context.Context, reply *reply) {
-	for _, use := range reply.uses()[len(reply.early.results):] {
+	for _, use := range callsIn(reply.message.Content[:reply.complete])[len(reply.early.results):] {
 		r.call(ctx, &reply.early, use)
 	}
 }
 
 // uses are the reply's calls, of the toolset and of other tools, in order.
-func (p *reply) uses() []contract.ToolUse {
+func (p *reply) uses() []contract.ToolUse { return callsIn(p.message.Content) }
+
+func callsIn(blocks []sdk.ContentBlockUnion) []contract.ToolUse {
 	var uses []contract.ToolUse
-	for _, block := range p.message.Content {
+	for _, block := range blocks {
 		if block.Type == "tool_use" {
 			uses = append(uses, contract.ToolUse{ID: block.ID, Name: block.Name, ToolsetName: block.ToolsetName, Input: block.Input})
 		}
@@ -138,11 +171,11 @@ func (p *reply) text() string {
 	return strings.Join(texts, "\n\n")
 }
 
-// param is the reply as later requests send it back. The API refuses an empty text and thinking that was cut off.
+// param is the reply as later requests send it back. The API refuses a blank text and thinking that was cut off.
 func (p *reply) param() (message, error) {
 	m := message{role: "assistant"}
 	for _, block := range p.message.Content {
-		if block.Type == "text" && block.Text == "" || block.Type == "thinking" && block.Signature == "" {
+		if block.Type == "text" && strings.TrimSpace(block.Text) == "" || block.Type == "thinking" && block.Signature == "" {
 			continue
 		}
 		raw, err := json.Marshal(block.ToParam())
@@ -202,8 +235,22 @@ func passing(err error) bool {
 	return false
 }
 
-// brief is an error in a few words: the API's own type and message without the request.
+// userInfo is a user name or password in an address.
+var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
+
+// brief is an error in a few words, without secrets: the API's own type and message and not the request, no passwords in addresses, and
+// no key, which a server may repeat.
 func brief(err error) string {
+	text := userInfo.ReplaceAllString(described(err), "://")
+	for _, b := range brands {
+		if key := os.Getenv(b.keyVariable); b.keyVariable != "" && len(key) >= 8 { // a shorter one is none
+			text = strings.ReplaceAll(text, key, "[redacted]")
+		}
+	}
+	return text
+}
+
+func described(err error) string {
 	var failed *sdk.Error
 	if errors.As(err, &failed) {
 		var body struct {

@@ -22,16 +22,33 @@ func (r *run) resume() error {
 	for _, e := range r.o.Resume {
 		switch e.Type {
 		case recording.TypeCall:
-			ran[e.Call.ID] = true
+			if e.Call != nil {
+				ran[e.Call.ID] = true
+			}
 		case recording.TypeMessage:
 			var m message
 			var err error
+			open := last != nil && len(last.uses()) > 0
 			if m, last, err = parseMessage(e.Message); err != nil {
 				return fmt.Errorf("the recording: %w", err)
 			}
+			if open && m.role == "assistant" {
+				return errors.New("the recording cannot be continued: the results of a turn are missing")
+			}
 			refused := last != nil && last.message.StopReason == sdk.StopReasonRefusal
-			if len(m.blocks) > 0 && !refused {
-				r.join(m)
+			if len(m.blocks) == 0 || refused {
+				continue
+			}
+			for _, block := range m.blocks {
+				if block = bytes.TrimSpace(block); len(block) == 0 || block[0] != '{' {
+					return errors.New("the recording: a message holds something that is not a content block")
+				}
+			}
+			// A message that was lost or doubled would make every request one that the API rejects.
+			for _, f := range r.join(m) {
+				if !f.Warning {
+					return fmt.Errorf("the recording cannot be continued: %s", f)
+				}
 			}
 		}
 	}
