@@ -270,3 +270,28 @@ func BenchmarkAdd(b *testing.B) {
 		c.Add([]byte(message))
 	}
 }
+
+// TestDeepAndWide: time grows with the input and not with its square, and a finding stays readable.
+func TestDeepAndWide(t *testing.T) {
+	const depth = 9000
+	body := strings.Repeat(`{"aaaaaaaa":`, depth) + `{"x":1` + strings.Repeat(`,"x":1`, 5000) + `}` + strings.Repeat("}", depth)
+	for _, f := range Request([]byte(body), Options{}) {
+		if len(f.Path) > 1000 {
+			t.Fatalf("a path of %d bytes", len(f.Path))
+		}
+	}
+}
+
+// TestTabInput: switch_tab and close_tab succeed for the id of a tab and nothing else (contract §5).
+func TestTabInput(t *testing.T) {
+	for input, want := range map[string]bool{`{"tab_id":"tab-1"}`: false, `{"tab_id":""}`: true, `{"tab_id":5}`: true, `{}`: true} {
+		body := `{"model":"claude-sonnet-5","max_tokens":0,"tools":[{"type":"browser_toolset_20260801"}],"messages":[{"role":"user","content":"Go."},
+			{"role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"switch_tab","toolset_name":"browser","input":` + input + `}]},
+			{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","toolset_name":"browser","content":[
+				{"type":"browser_state","tabs":[{"tab_id":"tab-1","title":"T","url":"http://x/","active":true}]}]}]}]}`
+		findings := Request([]byte(body), Options{})
+		if Rejected(findings) != want {
+			t.Errorf("%s: %v", input, findings)
+		}
+	}
+}

@@ -29,8 +29,9 @@ type Conversation struct {
 	ids      map[string]bool // of all calls
 	called   bool            // a member has been called
 	turn     []*call         // the calls of the turn that isn't answered yet
-	answers  int             // the message with the last result
-	place    int             // of the last result among all results
+	turnIDs  map[string]*call
+	answers  int // the message with the last result
+	place    int // of the last result among all results
 
 	images int
 	wide   []pixels // images with more pixels on a side than many images may have
@@ -231,6 +232,12 @@ func (c *Conversation) asksFor(block *value, found *findings) {
 		}
 	}
 	c.turn = append(c.turn, one)
+	if c.turnIDs == nil {
+		c.turnIDs = map[string]*call{}
+	}
+	if c.turnIDs[one.use.ID] == nil { // of two with one id the first is meant
+		c.turnIDs[one.use.ID] = one
+	}
 	c.read(Reading{Role: Call, ID: one.use.ID, Toolset: one.use.ToolsetName, Name: one.use.Name, Text: string(one.use.Input)})
 }
 
@@ -269,13 +276,12 @@ func (c *Conversation) answer(block *value, found *findings) {
 		found.wrong("result-shape", block, "tool_use_id", "a text")
 		return
 	}
-	i := slices.IndexFunc(c.turn, func(one *call) bool { return one.use.ID == id.text() })
-	if i < 0 {
+	one := c.turnIDs[id.text()]
+	if one == nil {
 		found.add("result-unknown", id, quote(id.text()), "the id of a call of the turn before")
 		c.read(Reading{Role: Result, ID: id.text(), IsError: block.get("is_error").isTrue(), Text: plainText(block.get("content"))})
 		return
 	}
-	one := c.turn[i]
 	if one.result != nil {
 		found.add("result-twice", id, "a second result for "+quote(id.text()), "one")
 		return
@@ -307,7 +313,7 @@ func (c *Conversation) settle(found *findings) {
 		one.failure(failed, found)
 		failed = failed || one.isError
 	}
-	c.turn = nil
+	c.turn, c.turnIDs = nil, nil
 }
 
 // failure checks how the result tells a failure; halted tells that an earlier call of the turn failed.

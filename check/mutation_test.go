@@ -287,7 +287,7 @@ var mutations = []mutation{
 	{rule: "json-duplicate-key", raw: func(data []byte) []byte { return append([]byte(`{"max_tokens":5,`), data[1:]...) }},
 	{rule: "request-shape", name: "no model", do: func(m *mutant) bool { delete(m.body, "model"); return true }},
 	{rule: "request-shape", name: "no messages", do: inBody("messages", array{})},
-	{rule: "request-shape", name: "max_tokens 0", do: inBody("max_tokens", 0)},
+	{rule: "request-shape", name: "max_tokens below 0", do: inBody("max_tokens", -1)},
 	{rule: "request-shape", name: "tool_choice", do: inBody("tool_choice", "auto")},
 	{rule: "request-shape", name: "a tool", do: func(m *mutant) bool { m.body["tools"] = append(m.body["tools"].(array), "x"); return true }},
 	{rule: "message-shape", name: "empty", do: first(func(m object) { m["content"] = "" })},

@@ -35,8 +35,8 @@ func (c *Conversation) wholeRequest(v *value, found *findings) {
 	if !v.get("model").isText() {
 		found.wrong("request-shape", v, "model", "a text")
 	}
-	if n, ok := v.get("max_tokens").whole(); !ok || n < 1 {
-		found.wrong("request-shape", v, "max_tokens", "a positive integer")
+	if n, ok := v.get("max_tokens").whole(); !ok || n < 0 { // 0 only fills the cache
+		found.wrong("request-shape", v, "max_tokens", "an integer that is not negative")
 	}
 	c.request(v, found)
 	messages := v.get("messages")

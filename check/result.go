@@ -219,8 +219,13 @@ func (c *Conversation) accepted(one *call, known bool, found *findings) {
 		return // told already
 	}
 	if one.use.Name == "switch_tab" || one.use.Name == "close_tab" {
-		if p, bad := contract.CheckField(input.get("tab_id").text()); bad {
-			found.add("tab-input", input.get("tab_id"), p.Got, p.Want+", or an error result")
+		id := input.get("tab_id")
+		if id.text() == "" {
+			found.add("tab-input", input, "a tab_id that is "+id.show(), "the id of a tab, or an error result")
+			return
+		}
+		if p, bad := contract.CheckField(id.text()); bad {
+			found.add("tab-input", id, p.Got, p.Want+", or an error result")
 			return
 		}
 	}

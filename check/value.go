@@ -102,20 +102,41 @@ func unquote(raw []byte) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// path is the value's place in the input.
+// maxPath bounds the steps of a path that is shown: the outer and the inner ones count.
+const maxPath = 64
+
+// path is the value's place in the input, its middle left out when it is very deep.
 func (v *value) path() string {
+	var steps []*value // from the inside
+	for at := v; at != nil; at = at.parent {
+		steps = append(steps, at)
+	}
+	var b strings.Builder
+	for i := len(steps) - 1; i >= 0; i-- {
+		if len(steps) > maxPath && i == len(steps)-maxPath/2 {
+			b.WriteString("…")
+			i = maxPath/2 - 1
+		}
+		steps[i].step(&b)
+	}
+	return b.String()
+}
+
+// step writes the last step of the path.
+func (v *value) step(b *strings.Builder) {
 	switch {
 	case v.parent == nil:
-		return v.name
+		b.WriteString(v.name)
 	case v.index >= 0:
-		return v.parent.path() + "[" + strconv.Itoa(v.index) + "]"
-	case !plainName.MatchString(v.name):
-		return v.parent.path() + "[" + quote(v.name) + "]"
+		b.WriteString("[" + strconv.Itoa(v.index) + "]")
+	case !plainName.MatchString(v.name) || len(v.name) > 80:
+		b.WriteString("[" + quote(v.name) + "]")
+	default:
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(v.name)
 	}
-	if above := v.parent.path(); above != "" {
-		return above + "." + v.name
-	}
-	return v.name
 }
 
 // get returns a field, and nil when it is absent or null. Of a key that occurs twice the last counts. It may be asked of nil.
@@ -201,6 +222,9 @@ type findings []Finding
 
 // add notes a finding at a value.
 func (f *findings) add(rule string, at *value, got, want string) {
+	if len(*f) >= maxFindings {
+		return // a path takes its time
+	}
 	f.addAt(rule, at.path(), got, want)
 }
 
