@@ -93,7 +93,8 @@ type Approver interface {
 var (
 	ErrRefused  = errors.New("a person said no")
 	ErrLate     = errors.New("no answer came in time")
-	ErrMismatch = errors.New("the answer or the grant is for another act")
+	ErrMismatch = errors.New("the answer is for another act")
+	ErrChanged  = errors.New("the approval is for another act, or for the page as it was before")
 	ErrSpent    = errors.New("the approval was used already")
 	ErrNobody   = errors.New("there is nobody to ask")
 	ErrInput    = errors.New("the input is not a JSON object")
@@ -108,8 +109,11 @@ type Refused struct {
 // Error is the line that the model reads.
 func (r *Refused) Error() string {
 	const next = " Do not try it again; go on without it or ask the user."
-	if errors.Is(r.Cause, ErrRefused) {
+	switch {
+	case errors.Is(r.Cause, ErrRefused):
 		return fmt.Sprintf("A person refused %s.%s", r.Act, next)
+	case errors.Is(r.Cause, ErrChanged):
+		return fmt.Sprintf("The page changed while a person was asked, so nobody approved %s as it is now and it was not done. Read the page before you go on.", r.Act)
 	}
 	return fmt.Sprintf("Nobody approved %s.%s", r.Act, next)
 }
@@ -137,7 +141,7 @@ func (g *Grant) Spend(act policy.Act) error {
 	case g.spent.Swap(true):
 		return &Refused{act, ErrSpent}
 	case g.digest == "" || g.digest != (Request{Act: act}).Digest():
-		return &Refused{act, ErrMismatch}
+		return &Refused{act, ErrChanged}
 	}
 	return nil
 }

@@ -106,7 +106,7 @@ func TestA01NothingButAClearYesInTime(t *testing.T) {
 			}
 			other := payment().Act
 			change(&other)
-			if err := grant.Spend(other); !errors.Is(err, ErrMismatch) {
+			if err := grant.Spend(other); !errors.Is(err, ErrChanged) {
 				t.Errorf("another act: %v", err)
 			}
 			if err := grant.Spend(payment().Act); !errors.Is(err, ErrSpent) {
@@ -167,6 +167,7 @@ func TestRefusalText(t *testing.T) {
 	tests := map[error]string{
 		ErrRefused: `A person refused left_click on button "Pay". Do not try it again; go on without it or ask the user.`,
 		ErrLate:    `Nobody approved left_click on button "Pay". Do not try it again; go on without it or ask the user.`,
+		ErrChanged: `The page changed while a person was asked, so nobody approved left_click on button "Pay" as it is now and it was not done. Read the page before you go on.`,
 	}
 	for cause, want := range tests {
 		if got := (&Refused{payment().Act, cause}).Error(); got != want {
@@ -250,6 +251,31 @@ func TestA01TerminalDropsWhatWasTypedForAnEarlierQuestion(t *testing.T) {
 	}()
 	if _, err := Ask(t.Context(), terminal, payment(), time.Minute); !errors.Is(err, ErrClosed) {
 		t.Error(err)
+	}
+}
+
+// A line that comes with the next question may still be for the one that is over, so it is asked again.
+func TestA01TerminalAsksAgainAfterAnExpiredQuestion(t *testing.T) {
+	for second, want := range map[string]bool{"y\n": true, "\n": false} {
+		in, person := io.Pipe()
+		out := &screen{asked: make(chan struct{}, 3)}
+		terminal := NewTerminal(in, out)
+		if _, err := Ask(t.Context(), terminal, payment(), time.Millisecond); !errors.Is(err, ErrLate) {
+			t.Fatal(err)
+		}
+		<-out.asked
+		go func() {
+			for _, line := range []string{"y\n", second} {
+				<-out.asked
+				terminal.await()
+				_, _ = io.WriteString(person, line)
+			}
+		}()
+		grant, err := Ask(t.Context(), terminal, payment(), time.Minute)
+		if (grant != nil) != want || !want && !errors.Is(err, ErrRefused) {
+			t.Errorf("%q: %v, %v", second, grant, err)
+		}
+		person.Close()
 	}
 }
 
@@ -450,6 +476,46 @@ func TestWebhook(t *testing.T) {
 			}
 		})
 	}
+	t.Run("no answer yet", func(t *testing.T) {
+		var ids []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			var q hookQuestion
+			if err != nil || json.Unmarshal(body, &q) != nil {
+				t.Error("the question cannot be read")
+			}
+			ids = append(ids, q.ID)
+			if len(ids) < 3 {
+				w.Header().Set("Retry-After", "0")
+				w.WriteHeader(http.StatusAccepted)
+				return
+			}
+			answer := good(q)
+			w.Header().Set("Content-Type", answer.kind)
+			w.Header().Set(TimestampHeader, answer.timestamp)
+			w.Header().Set(SignatureHeader, Sign(secret, "answer", answer.timestamp, []byte(answer.body)))
+			_, _ = io.WriteString(w, answer.body)
+		}))
+		defer server.Close()
+		hook, err := NewWebhook(server.URL, secret, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Ask(t.Context(), hook, payment(), time.Minute); err != nil || len(ids) != 3 || ids[0] != ids[2] {
+			t.Errorf("%v after %v", err, ids)
+		}
+	})
+	t.Run("never an answer", func(t *testing.T) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+		defer server.Close()
+		hook, err := NewWebhook(server.URL, secret, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Ask(t.Context(), hook, payment(), 50*time.Millisecond); !errors.Is(err, ErrLate) {
+			t.Error(err)
+		}
+	})
 	t.Run("silence", func(t *testing.T) {
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the end of the connection

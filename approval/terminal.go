@@ -21,6 +21,7 @@ type Terminal struct {
 
 	mu      sync.Mutex
 	waiting chan string // of the question that is asked now, else nil
+	unsure  bool        // a question has ended without an answer, and its line may still come
 }
 
 // NewTerminal asks on out and reads answers from in, which must be a person's terminal and which nothing else may read.
@@ -45,6 +46,7 @@ func (t *Terminal) read(in io.Reader) {
 			t.waiting <- lines.Text() // has room for one
 			t.waiting = nil
 		}
+		t.unsure = false
 		t.mu.Unlock()
 	}
 }
@@ -64,27 +66,43 @@ func (t *Terminal) Approve(ctx context.Context, r Request) (Answer, error) {
 	if _, err := io.WriteString(t.out, question(r.View())); err != nil {
 		return Answer{}, fmt.Errorf("ask on the terminal: %w", err)
 	}
-	answer := make(chan string, 1)
-	t.wait(answer)
-	defer t.wait(nil)
-	select {
-	case line := <-answer:
-		line = strings.ToLower(strings.TrimSpace(line))
-		return Answer{Yes: line == "y" || line == "yes", Digest: r.Digest(), By: "terminal"}, nil
-	case <-t.gone:
-		return Answer{}, ErrClosed
-	case <-ctx.Done():
-		// The line may already be gone with the terminal; then the refusal is all the same.
-		_, _ = io.WriteString(t.out, "\nToo late: refused.\n")
-		return Answer{}, context.Cause(ctx)
+	line, unsure, err := t.line(ctx)
+	if err == nil && unsure {
+		if _, err := io.WriteString(t.out, "That may have been for the question before, which is over. "+prompt); err != nil {
+			return Answer{}, fmt.Errorf("ask on the terminal: %w", err)
+		}
+		line, _, err = t.line(ctx)
 	}
+	if err != nil {
+		return Answer{}, err
+	}
+	line = strings.ToLower(strings.TrimSpace(line))
+	return Answer{Yes: line == "y" || line == "yes", Digest: r.Digest(), By: "terminal"}, nil
 }
 
-func (t *Terminal) wait(answer chan string) {
+// line waits for a line, and tells whether it may be the answer to an earlier question.
+func (t *Terminal) line(ctx context.Context) (line string, unsure bool, err error) {
+	answer := make(chan string, 1)
 	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.waiting = answer
+	t.waiting, unsure = answer, t.unsure
+	t.mu.Unlock()
+	select {
+	case line = <-answer:
+		return line, unsure, nil
+	case <-t.gone:
+		err = ErrClosed
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		// The terminal may be gone; then the refusal is all the same.
+		_, _ = io.WriteString(t.out, "\nToo late: refused.\n")
+	}
+	t.mu.Lock()
+	t.waiting, t.unsure = nil, true
+	t.mu.Unlock()
+	return "", false, err
 }
+
+const prompt = "Do it? [y/N] "
 
 // question puts what matters last, where a long input cannot scroll it away.
 func question(v View) string {
@@ -97,6 +115,6 @@ func question(v View) string {
 			fmt.Fprintf(&b, "%-8s %s\n", row[0], strings.ReplaceAll(excerpt(row[1], 400), "\n", " "))
 		}
 	}
-	b.WriteString("Do it? [y/N] ")
+	b.WriteString(prompt)
 	return b.String()
 }

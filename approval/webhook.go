@@ -36,7 +36,8 @@ const (
 // Webhook asks by an HTTP POST whose response is the answer.
 //
 // The question is a JSON object: "id", "expires" and "request", a [View]. The answer is one too: "id" and "digest" as they were sent, "answer",
-// which is "yes" or "no", and optionally "by". Status 200, type application/json, signed as the question is. Anything else is a no.
+// which is "yes" or "no", and optionally "by". Status 200, type application/json, signed as the question is. Status 202 says that
+// there is no answer yet: the same question, with the same id, is put again after the seconds that Retry-After names. Anything else is a no.
 // Each question has a new id, so an answer counts for no other question; redirects are not followed.
 type Webhook struct {
 	url    string
@@ -99,9 +100,27 @@ func (w *Webhook) Approve(ctx context.Context, r Request) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
 	}
+	for {
+		answer, again, err := w.post(ctx, question, body)
+		if err != nil {
+			return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
+		}
+		if again == nil {
+			return answer, nil
+		}
+		select {
+		case <-time.After(*again):
+		case <-ctx.Done():
+			return Answer{}, context.Cause(ctx)
+		}
+	}
+}
+
+// post puts the question once. Without an answer yet it tells how long to wait before it is put again.
+func (w *Webhook) post(ctx context.Context, question hookQuestion, body []byte) (Answer, *time.Duration, error) {
 	post, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, bytes.NewReader(body))
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
+		return Answer{}, nil, err
 	}
 	timestamp := strconv.FormatInt(w.now().Unix(), 10)
 	post.Header.Set("Content-Type", "application/json")
@@ -109,18 +128,27 @@ func (w *Webhook) Approve(ctx context.Context, r Request) (Answer, error) {
 	post.Header.Set(SignatureHeader, Sign(w.secret, "question", timestamp, body))
 	response, err := w.client.Do(post)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
+		return Answer{}, nil, err
 	}
 	defer response.Body.Close()
+	if response.StatusCode == http.StatusAccepted {
+		return Answer{}, new(retryAfter(response.Header)), nil
+	}
 	reply, err := w.verified(response)
 	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
+		return Answer{}, nil, err
 	}
 	answer, err := readReply(reply, question)
-	if err != nil {
-		return Answer{}, fmt.Errorf("%s: %w", hookTarget, err)
+	return answer, nil, err
+}
+
+// retryAfter is how long the header asks to wait, from a tenth of a second to a minute; some seconds when it says nothing that is understood.
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 {
+		return 3 * time.Second
 	}
-	return answer, nil
+	return max(min(time.Duration(seconds), 60)*time.Second, time.Second/10)
 }
 
 // verified is the body of a response that was signed just now by somebody who has the secret.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// labels are labels of buttons and links, by language: a person is to be asked before they are pressed, or not. The words were chosen
-// with the help of the lines for tuning only; the others were held out.
+// labels are labels of buttons, links and boxes, by language: a person is to be asked before they are pressed, or not. The words were
+// chosen with the help of the lines for tuning only; the others were held out.
 //
 //go:embed testdata/labels.tsv
 var labels string
@@ -20,22 +20,31 @@ func (s score) recall() float64    { return float64(s.right) / float64(s.right+s
 
 func TestDefaultOnLabels(t *testing.T) {
 	halves := map[string]*score{"tune": {}, "held": {}}
+	languages := map[string]*score{} // of the held-out half
 	lines := strings.Split(strings.TrimSpace(labels), "\n")
 	if len(lines) < 300 {
 		t.Fatalf("%d labels, want at least 300", len(lines))
 	}
 	for i, line := range lines {
 		cells := strings.Split(line, "\t")
-		set, language, want, name := cells[0], cells[1], cells[2], cells[3]
-		v := Default().Judge(Act{Member: "left_click", Element: &Element{Role: "button", Name: name, Text: name}})
-		half := halves[set]
-		switch {
-		case want == "ask" && v.Decision == Ask:
-			half.right++
-		case want == "ask":
-			half.missed++
-		case v.Decision == Ask:
-			half.alarms++
+		set, language, want, role, name := cells[0], cells[1], cells[2], cells[3], cells[4]
+		v := Default().Judge(Act{Member: "left_click", Element: &Element{Role: role, Name: name, Text: name}})
+		counted := []*score{halves[set]}
+		if set == "held" {
+			if languages[language] == nil {
+				languages[language] = &score{}
+			}
+			counted = append(counted, languages[language])
+		}
+		for _, s := range counted {
+			switch {
+			case want == "ask" && v.Decision == Ask:
+				s.right++
+			case want == "ask":
+				s.missed++
+			case v.Decision == Ask:
+				s.alarms++
+			}
 		}
 		if set == "tune" && v.Decision.String() != want {
 			t.Errorf("line %d: %s %q: %s by %s, want %s", i+1, language, name, v.Decision, v.Rule, want)
@@ -46,6 +55,14 @@ func TestDefaultOnLabels(t *testing.T) {
 		tuned.precision(), tuned.recall(), held.precision(), held.recall(), *held)
 	if held.precision() < 0.95 || held.recall() < 0.95 {
 		t.Errorf("held-out labels: precision %.3f and recall %.3f, want 0.95 each", held.precision(), held.recall())
+	}
+	if len(languages) < 16 {
+		t.Errorf("%d languages, want 16", len(languages))
+	}
+	for language, s := range languages { // some 30 labels to ask about in each
+		if s.precision() < 0.85 || s.recall() < 0.85 {
+			t.Errorf("held-out labels, %s: precision %.3f and recall %.3f, want 0.85 each", language, s.precision(), s.recall())
+		}
 	}
 }
 
@@ -93,6 +110,18 @@ func TestDefaultOnActs(t *testing.T) {
 		"Enter in a search":           {Act{Member: "key", Input: text("Enter"), Element: &Element{Role: "searchbox", Type: "search", Form: search}}, "default"},
 		"Enter on a button":           {Act{Member: "key", Input: text("Enter"), Element: &Element{Role: "button", Name: "Delete"}}, "key on a button"},
 		"Space on a button":           {Act{Member: "key", Input: text(" "), Element: &Element{Role: "button", Name: "Delete"}}, "key on a button"},
+		"Tabs and then Enter":         {Act{Member: "key", Input: text("Tab\tTab\nKP_Enter"), Element: &Element{Role: "textbox", Type: "text"}}, "keys after a move"},
+		"Space and Tab, repeated":     {Act{Member: "key", Input: json.RawMessage(`{"text":"Space shift+Tab","repeat":2}`), Element: &Element{Role: "checkbox", Type: "checkbox"}}, "keys after a move"},
+		"Space and Tab":               {Act{Member: "key", Input: text("Space Tab"), Element: &Element{Role: "checkbox", Type: "checkbox"}}, "default"},
+		"another entry of a menu":     {Act{Member: "key", Input: text("Down Down Enter"), Element: &Element{Role: "menuitem", Name: "Rename"}}, "keys in a menu"},
+		"a suggestion":                {Act{Member: "key", Input: text("Down Enter"), Element: &Element{Role: "combobox", Name: "City", Type: "text"}}, "default"},
+		"a suggestion, then sent":     {Act{Member: "key", Input: text("Down Enter"), Element: &Element{Role: "textbox", Type: "text", Form: pay}}, "Enter in a form"},
+		"space typed on a button":     {Act{Member: "type", Input: text("hello world"), Element: &Element{Role: "button", Name: "Delete"}}, "key on a button"},
+		"space typed into a field":    {Act{Member: "type", Input: text("delete it"), Element: &Element{Role: "textbox", Name: "Delete what", Type: "text"}}, "default"},
+		"middle click":                {Act{Member: "middle_click", Element: &Element{Role: "link", Name: "Delete"}}, "deleting"},
+		"headline":                    {Act{Member: "left_click", Element: &Element{Role: "link", Name: "Delete these apps right now, experts of the agency say"}}, "default"},
+		"long button":                 {Act{Member: "left_click", Element: &Element{Role: "button", Name: "Delete these apps right now and everything that they have stored"}}, "deleting"},
+		"plain text":                  {Act{Member: "left_click", Element: &Element{Role: "generic", Text: "Buy now"}}, "buying"},
 		"Tab and then Enter":          {Act{Member: "key", Input: text("Tab Enter"), Element: &Element{Role: "textbox", Type: "text"}}, "keys after a move"},
 		"line break in a textarea":    {Act{Member: "type", Input: text("Dear all,\nhello"), Element: &Element{Role: "textbox", Name: "Text", Type: "textarea", Form: form(Form{Method: "post", Submit: "Send message"})}}, "default"},
 		"Enter in a message":          {Act{Member: "key", Input: text("Enter"), Element: &Element{Role: "textbox", Name: "Send a message"}}, "Enter in a message"},

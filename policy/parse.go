@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -23,83 +24,142 @@ import (
 //go:embed default.yaml
 var defaultFile []byte
 
-// DefaultFile is the policy that [Default] returns, as a file with comments, to begin one's own with.
+// DefaultFile is the policy that [Default] returns, as a file with comments.
 func DefaultFile() []byte { return slices.Clone(defaultFile) }
 
 // Default is the shipped policy. It asks before javascript_exec, file_upload, and clicks and submits that look like buying, paying,
 // deleting, sending, publishing, accepting terms or changing an account, in sixteen languages; everything else is allowed.
-func Default() *Policy { return shipped() }
+func Default() *Policy { return shipped().policy }
 
-var shipped = sync.OnceValue(func() *Policy {
-	p, err := Parse(defaultFile)
+// file is a policy with the word lists of its file.
+type file struct {
+	policy *Policy
+	lists  map[string][]pattern
+}
+
+var shipped = sync.OnceValue(func() file {
+	f, err := parse(defaultFile, nil)
 	if err != nil {
 		panic("policy: the shipped file: " + err.Error()) // a test parses it
 	}
-	return p
+	return f
 })
 
 // maxFile is how large a policy file may be, in bytes.
 const maxFile = 1 << 20
 
 // Parse reads a policy file. It is strict: a key that does not exist, a value of the wrong type, an empty list, a pattern that can never
-// match are errors that name the line. [DefaultFile] documents the format.
+// match are errors that name the line. [DefaultFile] documents the format. Errors are one line, for the operator.
 func Parse(data []byte) (*Policy, error) {
+	f, err := parse(data, shipped)
+	return f.policy, err
+}
+
+// parse reads a file that may extend the base.
+func parse(data []byte, base func() file) (file, error) {
 	if len(data) > maxFile {
-		return nil, fmt.Errorf("the policy is larger than %d bytes", maxFile)
+		return file{}, fmt.Errorf("the policy is larger than %d bytes", maxFile)
 	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		var at yaml.Error
 		if errors.As(err, &at) {
-			return nil, fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
+			return file{}, fmt.Errorf("line %d: %s", at.GetToken().Position.Line, at.GetMessage())
 		}
-		return nil, err
+		return file{}, err
 	}
 	if len(tree.Docs) > 1 {
-		return nil, fmt.Errorf("line %d: a policy is one document", tree.Docs[1].Start.Position.Line)
+		return file{}, fmt.Errorf("line %d: a policy is one document", tree.Docs[1].Start.Position.Line)
 	}
 	if len(tree.Docs) == 0 || tree.Docs[0].Body == nil || tree.Docs[0].Body.Type() == ast.CommentType {
-		return nil, errors.New(`the policy is empty; it needs at least "default: allow"`)
+		return file{}, errors.New(`the policy is empty; it needs at least "default: allow"`)
 	}
-	r := reader{lists: map[string][]pattern{}, names: map[string]int{}}
-	return r.policy(tree.Docs[0].Body)
+	r := reader{lists: map[string][]pattern{}, names: map[string]int{}, excepts: map[string]*harmless{}}
+	p, err := r.policy(tree.Docs[0].Body, base)
+	return file{p, r.lists}, err
 }
 
 // reader turns a file's nodes into rules.
 type reader struct {
 	lists map[string][]pattern
-	names map[string]int // of rules, with their lines
+	names map[string]int // of rules, with their lines; 0 for those of the policy that is extended
+	// excepts are the phrases of each wording of except, so that rules with the same share them.
+	excepts map[string]*harmless
 }
 
-func (r *reader) policy(n ast.Node) (*Policy, error) {
-	f, err := fieldsOf(n, "default", "words", "rules")
+// harmless is a set of phrases that are taken out of labels.
+type harmless struct{ phrases []pattern }
+
+func (r *reader) harmless(f fields) (*harmless, error) {
+	phrases, err := r.patterns(f, "except")
+	if err != nil {
+		return nil, err
+	}
+	inOrder(phrases)
+	sources := make([]string, len(phrases))
+	for i, p := range phrases {
+		sources[i] = p.source
+	}
+	key := strings.Join(sources, "\n")
+	if r.excepts[key] == nil {
+		r.excepts[key] = &harmless{phrases}
+	}
+	return r.excepts[key], nil
+}
+
+func (r *reader) policy(n ast.Node, base func() file) (*Policy, error) {
+	f, err := fieldsOf(n, "default", "extends", "words", "rules")
 	if err != nil {
 		return nil, err
 	}
 	p := &Policy{at: f.lines["default"]}
-	if p.fallback, err = f.decision("default"); err != nil {
-		return nil, err
+	var inherited []rule
+	if f.has("extends") {
+		name, err := f.text("extends")
+		if err != nil || name != "default" || base == nil {
+			return nil, f.fail("extends", `"default", the shipped policy`)
+		}
+		extended := base()
+		inherited, p.fallback = extended.policy.extended(), extended.policy.fallback
+		maps.Copy(r.lists, extended.lists)
+		for _, rule := range inherited {
+			r.names[rule.name] = rule.line
+		}
+	}
+	if f.has("default") || !f.has("extends") {
+		if p.fallback, err = f.decision("default"); err != nil {
+			return nil, err
+		}
 	}
 	if f.has("words") {
 		if err := r.words(f.nodes["words"]); err != nil {
 			return nil, err
 		}
 	}
-	if !f.has("rules") {
-		return p, nil
-	}
-	list, err := f.list("rules")
-	if err != nil {
-		return nil, err
-	}
-	for i, n := range list {
-		rule, err := r.rule(n, i+1)
+	if f.has("rules") {
+		list, err := f.list("rules")
 		if err != nil {
 			return nil, err
 		}
-		p.rules = append(p.rules, rule)
+		for i, n := range list {
+			rule, err := r.rule(n, i+1)
+			if err != nil {
+				return nil, err
+			}
+			p.rules = append(p.rules, rule)
+		}
 	}
+	p.rules = append(p.rules, inherited...)
 	return p, nil
+}
+
+// extended are the rules as another file has them, which they have no line in.
+func (p *Policy) extended() []rule {
+	rules := slices.Clone(p.rules)
+	for i := range rules {
+		rules[i].line = 0
+	}
+	return rules
 }
 
 // words reads the named lists. Each is a list of phrases, or a mapping of such lists, by language for example.
@@ -115,13 +175,15 @@ func (r *reader) words(n ast.Node) error {
 				return err
 			}
 		}
+		var list []pattern
 		for _, group := range groups.order {
 			patterns, err := r.patterns(groups, group)
 			if err != nil {
 				return err
 			}
-			r.lists[name] = append(r.lists[name], patterns...)
+			list = append(list, patterns...)
 		}
+		r.lists[name] = named(name, list)
 	}
 	return nil
 }
@@ -148,17 +210,20 @@ func (r *reader) rule(n ast.Node, number int) (rule, error) {
 	if strings.ContainsFunc(made.reason, unicode.IsControl) {
 		return rule{}, f.fail("reason", "one line")
 	}
-	if first, taken := r.names[made.name]; taken {
-		return rule{}, fmt.Errorf("line %d: the rule on line %d has the name %q already", f.at, first, made.name)
+	if line, taken := r.names[made.name]; taken {
+		where := "the policy that is extended"
+		if line > 0 {
+			where = fmt.Sprintf("the rule on line %d", line)
+		}
+		return rule{}, fmt.Errorf("line %d: %s has the name %q already", f.at, where, made.name)
 	}
 	r.names[made.name] = f.at
 
-	var except []pattern
+	var except *harmless
 	if f.has("except") {
-		if except, err = r.patterns(f, "except"); err != nil {
+		if except, err = r.harmless(f); err != nil {
 			return rule{}, err
 		}
-		inOrder(except)
 	}
 	parts := []struct {
 		key  string
@@ -190,8 +255,8 @@ func (made *rule) readMembers(f fields) ([]check, error) {
 		return nil, err
 	}
 	made.members = texts
-	return []check{{"members", func(s *subject) bool {
-		return slices.ContainsFunc(texts, func(m entry) bool { return m.text == s.Member })
+	return []check{{"members", func(s *subject) []string { return []string{s.Member} }, func(s *subject) (string, bool) {
+		return s.Member, slices.ContainsFunc(texts, func(m entry) bool { return m.text == s.Member })
 	}}}, nil
 }
 
@@ -208,9 +273,18 @@ func readHosts(f fields) ([]check, error) {
 		}
 		hosts = append(hosts, host)
 	}
-	return []check{{"hosts", func(s *subject) bool {
-		return slices.ContainsFunc(hosts, func(host string) bool { return covers(host, s.Host) })
+	return []check{{"hosts", func(s *subject) []string { return []string{s.Host} }, func(s *subject) (string, bool) {
+		return first(hosts, func(host string) bool { return covers(host, s.Host) })
 	}}}, nil
+}
+
+// first is the first of the entries that holds.
+func first(entries []string, holds func(string) bool) (string, bool) {
+	i := slices.IndexFunc(entries, holds)
+	if i < 0 {
+		return "", false
+	}
+	return entries[i], true
 }
 
 // hostForm reads example.com, *.example.com (its subdomains, not itself) or an IP address.
@@ -241,63 +315,6 @@ func covers(allowed, host string) bool {
 	return host == allowed
 }
 
-func readKeys(f fields) ([]check, error) {
-	texts, err := f.texts("keys")
-	if err != nil {
-		return nil, err
-	}
-	var wanted []string
-	for _, t := range texts {
-		if strings.ContainsAny(t.text, " +") {
-			return nil, fmt.Errorf("line %d: %q is not the name of one key", t.line, t.text)
-		}
-		wanted = append(wanted, keyName(t.text))
-	}
-	return []check{{"keys", func(s *subject) bool {
-		return slices.ContainsFunc(s.pressed(), func(key string) bool { return slices.Contains(wanted, key) })
-	}}}, nil
-}
-
-// keyAliases are other names of the keys that press things.
-var keyAliases = map[string]string{
-	"return": "enter", "numpadenter": "enter", "kp_enter": "enter", "\n": "enter", "\r": "enter",
-	"spacebar": "space", "\t": "tab",
-}
-
-func keyName(name string) string {
-	name = strings.ToLower(name)
-	if alias, ok := keyAliases[name]; ok {
-		return alias
-	}
-	return name
-}
-
-// pressed lists the keys that a call of key, hold_key or type presses, without those that only write.
-func (s *subject) pressed() []string {
-	object, _ := s.input.(map[string]any)
-	text, _ := object["text"].(string)
-	var pressed []string
-	if strings.ContainsAny(text, "\r\n") {
-		pressed = append(pressed, "enter")
-	}
-	if strings.Contains(text, "\t") {
-		pressed = append(pressed, "tab")
-	}
-	if s.Member == "type" {
-		return pressed
-	}
-	if strings.TrimSpace(text) == "" || strings.HasSuffix(text, "+ ") {
-		pressed = append(pressed, "space")
-	}
-	for _, chord := range strings.Fields(text) {
-		if i := strings.LastIndexByte(chord, '+'); i >= 0 && i < len(chord)-1 {
-			chord = chord[i+1:]
-		}
-		pressed = append(pressed, keyName(chord))
-	}
-	return pressed
-}
-
 // elementLabels and formLabels are what can be asked about an element and its form. None of the functions is called for what is not there.
 var (
 	elementLabels = map[string]func(e *Element) []label{
@@ -305,7 +322,7 @@ var (
 		"type":  func(e *Element) []label { return []label{newLabel(e.Type)} },
 		"name":  func(e *Element) []label { return []label{newLabel(e.Name)} },
 		"text":  func(e *Element) []label { return []label{newLabel(e.Text)} },
-		"label": func(e *Element) []label { return []label{newLabel(e.Name), newLabel(e.Text)} },
+		"label": actLabels,
 	}
 	formLabels = map[string]func(e *Element) []label{
 		"action": func(e *Element) []label { return []label{actionLabel(e.Form.Action)} },
@@ -314,6 +331,24 @@ var (
 		"submit": func(e *Element) []label { return []label{newLabel(e.Form.Submit)} },
 	}
 )
+
+// controls are the roles whose whole label says what they do, however long it is.
+var controls = []string{"button", "checkbox", "switch", "radio", "menuitem", "menuitemcheckbox", "menuitemradio", "option"}
+
+// maxSaying is how many characters a link or another element may have to say what it does: more are a headline or a paragraph.
+const maxSaying = 40
+
+// actLabels are the texts of an element that say what it does.
+func actLabels(e *Element) []label {
+	var labels []label
+	for _, text := range []string{e.Name, e.Text} {
+		l := newLabel(text)
+		if slices.Contains(controls, e.Role) || utf8.RuneCountInString(strings.TrimSpace(l.plain)) <= maxSaying {
+			labels = append(labels, l)
+		}
+	}
+	return labels
+}
 
 // shownTexts are the labels that people read. Only of them phrases are taken out.
 var shownTexts = []string{"name", "text", "label", "submit"}
@@ -346,10 +381,16 @@ func identifierLabels(names []string) []label {
 }
 
 // labels reads the conditions about an element or its form.
-func (r *reader) labels(f fields, key string, known map[string]func(e *Element) []label, except []pattern) ([]check, error) {
+func (r *reader) labels(f fields, key string, known map[string]func(e *Element) []label, except *harmless) ([]check, error) {
 	ofForm := key == "form"
 	if n, ok := f.nodes[key].(*ast.StringNode); ok && n.Value == "none" {
-		return []check{{key, func(s *subject) bool { return s.Element == nil || ofForm && s.Element.Form == nil }}}, nil
+		absent := func(s *subject) bool { return s.Element == nil || ofForm && s.Element.Form == nil }
+		return []check{{key, func(s *subject) []string {
+			if absent(s) {
+				return nil
+			}
+			return []string{"there"}
+		}, func(s *subject) (string, bool) { return "none", absent(s) }}}, nil
 	}
 	in, err := fieldsOf(f.nodes[key], slices.Sorted(maps.Keys(known))...)
 	if err != nil {
@@ -361,15 +402,29 @@ func (r *reader) labels(f fields, key string, known map[string]func(e *Element) 
 		if err != nil {
 			return nil, err
 		}
-		var harmless []pattern
-		if slices.Contains(shownTexts, part) {
-			harmless = except
+		taken := except
+		if !slices.Contains(shownTexts, part) {
+			taken = nil
 		}
-		checks = append(checks, check{key + "." + part, func(s *subject) bool {
+		texts := func(s *subject) []label {
 			if s.Element == nil || ofForm && s.Element.Form == nil {
-				return false
+				return nil
 			}
-			return slices.ContainsFunc(known[part](s.Element), func(l label) bool { return anyMatches(patterns, l.without(harmless)) })
+			return known[part](s.Element)
+		}
+		checks = append(checks, check{key + "." + part, func(s *subject) []string {
+			var seen []string
+			for _, l := range texts(s) {
+				seen = append(seen, l.plain)
+			}
+			return seen
+		}, func(s *subject) (string, bool) {
+			for _, l := range texts(s) {
+				if p, ok := firstMatch(patterns, s.without(l, taken)); ok {
+					return p.source, true
+				}
+			}
+			return "", false
 		}})
 	}
 	return checks, nil
@@ -398,33 +453,43 @@ func readInput(f fields) ([]check, error) {
 			}
 			patterns = append(patterns, regex)
 		}
-		checks = append(checks, check{"input." + path, func(s *subject) bool {
-			return anyText(s.input, strings.Split(path, "."), func(text string) bool {
-				return slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) })
-			})
+		steps := strings.Split(path, ".")
+		checks = append(checks, check{"input." + path, func(s *subject) []string {
+			return textsAt(s.input, steps)
+		}, func(s *subject) (string, bool) {
+			for _, text := range textsAt(s.input, steps) {
+				if i := slices.IndexFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(text) }); i >= 0 {
+					return texts[i].text, true
+				}
+			}
+			return "", false
 		}})
 	}
 	return checks, nil
 }
 
-// anyText looks for a text at a path in an input that holds; of a list, each entry is tried. Numbers and truth values are taken as
-// JSON writes them.
-func anyText(value any, path []string, holds func(string) bool) bool {
+// textsAt are the texts at a path in an input; of a list, those of each entry. Numbers and truth values are taken as JSON writes them.
+func textsAt(value any, path []string) []string {
 	if list, ok := value.([]any); ok {
-		return slices.ContainsFunc(list, func(v any) bool { return anyText(v, path, holds) })
+		var texts []string
+		for _, v := range list {
+			texts = append(texts, textsAt(v, path)...)
+		}
+		return texts
 	}
 	if len(path) > 0 {
-		object, ok := value.(map[string]any)
-		return ok && anyText(object[path[0]], path[1:], holds)
+		object, _ := value.(map[string]any)
+		return textsAt(object[path[0]], path[1:])
 	}
 	switch v := value.(type) {
 	case string:
-		return holds(v)
+		return []string{v}
 	case float64, bool:
-		text, err := json.Marshal(v)
-		return err == nil && holds(string(text))
+		if text, err := json.Marshal(v); err == nil {
+			return []string{string(text)}
+		}
 	}
-	return false
+	return nil
 }
 
 // patterns reads phrases, regular expressions and names of word lists.
@@ -448,7 +513,7 @@ func (r *reader) patterns(f fields, key string) ([]pattern, error) {
 			return nil, err
 		}
 		if isRegex {
-			patterns = append(patterns, pattern{regex: regex})
+			patterns = append(patterns, pattern{source: t.text, regex: regex})
 			continue
 		}
 		phrase, ok := newPhrase(t.text)

@@ -45,8 +45,8 @@ type Act struct {
 	Host string `json:"host,omitempty"`
 	// Input is the call's input, a JSON object; absent counts as an empty one.
 	Input json.RawMessage `json:"input,omitempty"`
-	// Element is the operable element that the call acts on: the target, or what has the focus for keys. Nil when there is none, or
-	// when it is not known.
+	// Element is the operable element that the call acts on: the target, or what has the focus for keys. At a point where nothing is
+	// operable it is the element that is there, of role generic for example. Nil when it is not known, or when the member has none.
 	Element *Element `json:"element,omitempty"`
 }
 
@@ -78,26 +78,24 @@ const maxName = 100
 
 // String names the act in one line: left_click on button "Pay".
 func (a Act) String() string {
+	member := shorten(visible(a.Member))
 	if a.Element == nil {
-		return a.Member
+		return member
 	}
-	role, name := visible(a.Element.Role), strings.Join(strings.Fields(visible(a.Element.Name)), " ")
+	role, name := shorten(visible(a.Element.Role)), shorten(visible(a.Element.Name))
 	if role == "" {
 		role = "element"
 	}
 	if name == "" {
-		return a.Member + " on " + role
+		return member + " on " + role
 	}
-	if runes := []rune(name); len(runes) > maxName {
-		name = string(runes[:maxName-1]) + "…"
-	}
-	return a.Member + " on " + role + " " + strconv.Quote(name)
+	return member + " on " + role + " " + strconv.Quote(name)
 }
 
 // Verdict is a decision with the rule that it comes from.
 type Verdict struct {
 	Decision Decision
-	// Rule and Line are the rule's name and its line in the policy file. For a decision that no rule made, Rule is "default", or "input"
+	// Rule and Line are the rule's name and its line in the policy file, 0 for one that the file extends. For a decision that no rule made, Rule is "default", or "input"
 	// for an input that is not a JSON object.
 	Rule string
 	Line int
@@ -139,18 +137,40 @@ type entry struct {
 
 // check is one condition of a rule.
 type check struct {
-	key   string // as in the file: element.role
-	holds func(s *subject) bool
+	key  string                          // as in the file: element.role
+	saw  func(s *subject) []string       // what it looks at, for explanations
+	hits func(s *subject) (string, bool) // whether it holds, and by which entry of the file
 }
 
 // subject is an act while it is judged.
 type subject struct {
 	Act
 	input any // decoded
+	rest  map[clearing]label
+}
+
+// clearing is one text without one set of harmless phrases; rules share the work.
+type clearing struct {
+	text   string
+	except *harmless
+}
+
+// without is a label without harmless phrases; nil takes nothing out.
+func (s *subject) without(l label, except *harmless) label {
+	if except == nil {
+		return l
+	}
+	key := clearing{l.plain, except}
+	rest, done := s.rest[key]
+	if !done {
+		rest = l.without(except.phrases)
+		s.rest[key] = rest
+	}
+	return rest
 }
 
 func newSubject(a Act) (*subject, bool) {
-	s := &subject{Act: a}
+	s := &subject{Act: a, rest: map[clearing]label{}}
 	if len(a.Input) == 0 {
 		return s, true
 	}
@@ -164,6 +184,8 @@ func newSubject(a Act) (*subject, bool) {
 	return s, object
 }
 
+const noPolicy = "there is no policy"
+
 var badInput = Verdict{Decision: Deny, Rule: "input", Reason: "its input is not a JSON object"}
 
 // Judge says what becomes of an act.
@@ -171,14 +193,35 @@ func (p *Policy) Judge(a Act) Verdict {
 	return p.judge(a, nil)
 }
 
+// Rule is a rule of a policy. Line is 0 for one of the shipped policy in a file that extends it.
+type Rule struct {
+	Name     string
+	Line     int
+	Decision Decision
+	Reason   string
+}
+
+// Rules lists the rules in the order in which they are tried, and last the default.
+func (p *Policy) Rules() []Rule {
+	if p == nil {
+		return []Rule{{Name: "default", Decision: Allow, Reason: noPolicy}}
+	}
+	var rules []Rule
+	for _, r := range p.rules {
+		rules = append(rules, Rule{r.name, r.line, r.decision, r.reason})
+	}
+	return append(rules, Rule{Name: "default", Line: p.at, Decision: p.fallback})
+}
+
 // Step is one rule as [Policy.Explain] tried it.
 type Step struct {
-	Rule string
-	Line int
+	Rule string `json:"rule"`
+	Line int    `json:"line,omitempty"`
 	// Matched tells that the rule decided; it is the last step.
-	Matched bool
-	// Because names the conditions that held, or the first that did not, as they are called in the file.
-	Because string
+	Matched bool `json:"matched"`
+	// Because says which conditions held, with what stood there and the entry that it matches, or which was the first that did not.
+	// Texts of the page in it are quoted, cleaned and bounded.
+	Because string `json:"because"`
 }
 
 // Explain lists the rules as they were tried on an act, up to the one that decided.
@@ -195,7 +238,7 @@ func (p *Policy) judge(a Act, steps *[]Step) Verdict {
 		}
 	}
 	if p == nil {
-		v := Verdict{Decision: Allow, Rule: "default", Reason: "there is no policy"}
+		v := Verdict{Decision: Allow, Rule: "default", Reason: noPolicy}
 		tell(v, true, v.Reason)
 		return v
 	}
@@ -206,27 +249,62 @@ func (p *Policy) judge(a Act, steps *[]Step) Verdict {
 	}
 	for _, r := range p.rules {
 		v := Verdict{r.decision, r.name, r.line, r.reason}
-		if failed := slices.IndexFunc(r.checks, func(c check) bool { return !c.holds(s) }); failed >= 0 {
-			tell(v, false, r.checks[failed].key+" does not match")
-			continue
+		failed := slices.IndexFunc(r.checks, func(c check) bool { _, ok := c.hits(s); return !ok })
+		switch {
+		case failed < 0:
+			if steps != nil {
+				tell(v, true, r.why(s))
+			}
+			return v
+		case steps != nil:
+			tell(v, false, r.checks[failed].key+" is "+r.checks[failed].seen(s))
 		}
-		tell(v, true, r.conditions())
-		return v
 	}
 	v := Verdict{Decision: p.fallback, Rule: "default", Line: p.at}
 	tell(v, true, "no rule matched")
 	return v
 }
 
-func (r rule) conditions() string {
+// why tells how each condition of a rule that matches is met.
+func (r rule) why(s *subject) string {
 	if len(r.checks) == 0 {
 		return "the rule has no conditions"
 	}
-	keys := make([]string, len(r.checks))
+	reasons := make([]string, len(r.checks))
 	for i, c := range r.checks {
-		keys[i] = c.key
+		entry, _ := c.hits(s)
+		reasons[i] = c.key + " is " + c.seen(s) + ", which matches " + entry
 	}
-	return strings.Join(keys, ", ") + " match"
+	return strings.Join(reasons, "; ")
+}
+
+// seen is what a condition looks at, in a line: at most ten texts, each cut.
+func (c check) seen(s *subject) string {
+	const most = 10
+	var quoted []string
+	for _, text := range c.saw(s) {
+		if text = shorten(visible(text)); text == "" {
+			continue
+		}
+		if len(quoted) == most {
+			quoted = append(quoted, "…")
+			break
+		}
+		quoted = append(quoted, strconv.Quote(text))
+	}
+	if len(quoted) == 0 {
+		return "empty"
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// shorten folds white space and keeps the first maxName characters of a visible text.
+func shorten(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if runes := []rune(s); len(runes) > maxName {
+		return string(runes[:maxName-1]) + "…"
+	}
+	return s
 }
 
 // CheckMembers reports the first member that a rule names and that is not among the known ones. Such a rule would never match, which

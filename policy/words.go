@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -53,6 +54,7 @@ func (l label) without(phrases []pattern) label {
 
 // pattern is a phrase or a regular expression.
 type pattern struct {
+	source     string // as explanations name it
 	regex      *regexp.Regexp
 	text       string // normalized as in label, with the spaces around when it is looked for between words
 	isDense    bool
@@ -60,14 +62,14 @@ type pattern struct {
 }
 
 // newPhrase reads a phrase. "^" before it means that the label begins with it, "$" after it that the label ends with it.
-func newPhrase(s string) (pattern, bool) {
-	s, start := strings.CutPrefix(s, "^")
+func newPhrase(source string) (pattern, bool) {
+	s, start := strings.CutPrefix(source, "^")
 	s, end := strings.CutSuffix(s, "$")
 	words := wordsOf(visible(s))
 	if len(words) == 0 {
 		return pattern{}, false
 	}
-	p := pattern{start: start, end: end, isDense: strings.ContainsFunc(s, unspaced)}
+	p := pattern{source: strconv.Quote(source), start: start, end: end, isDense: strings.ContainsFunc(s, unspaced)}
 	if p.isDense {
 		p.text = strings.Join(words, "")
 	} else {
@@ -116,8 +118,21 @@ func (p pattern) cutFrom(s, phrase, with string) string {
 	return s
 }
 
-func anyMatches(patterns []pattern, l label) bool {
-	return slices.ContainsFunc(patterns, func(p pattern) bool { return p.matches(l) })
+// named says of the patterns which list they are of.
+func named(list string, patterns []pattern) []pattern {
+	of := slices.Clone(patterns)
+	for i := range of {
+		of[i].source += " of $" + list
+	}
+	return of
+}
+
+func firstMatch(patterns []pattern, l label) (pattern, bool) {
+	i := slices.IndexFunc(patterns, func(p pattern) bool { return p.matches(l) })
+	if i < 0 {
+		return pattern{}, false
+	}
+	return patterns[i], true
 }
 
 // inOrder puts harmless phrases in the order to take them out in: regular expressions first, because they look at what a person sees, then

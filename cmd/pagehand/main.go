@@ -32,6 +32,7 @@ type cli struct {
 	Check   checkCmd   `cmd:"" help:"Check a conversation with the API's rules, or print it as the model reads it."`
 	Api     apiCmd     `cmd:"" help:"Serve a local Messages API with a scripted model, to test clients with."`
 	Conform conformCmd `cmd:"" help:"Check any executor of the toolset against the contract."`
+	Policy  policyCmd  `cmd:"" help:"Check, explain and print policies: which calls go on, are asked about or refused."`
 	Demo    demoCmd    `cmd:"" help:"Run a scripted set of turns on the sample site and write a report."`
 	Site    siteCmd    `cmd:"" help:"Serve the sample site on a loopback port and print its address."`
 	Doctor  doctorCmd  `cmd:"" help:"Examine whether browsers can be started here, and name the command that fixes what is missing."`

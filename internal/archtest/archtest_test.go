@@ -49,6 +49,7 @@ var mayImport = map[string][]string{
 	"/conform":              {"", "/check", "/contract", "/script"},
 	"/report":               {"/contract", "/recording"},
 	"/approval":             {"/policy"},
+	"/policy":               {"/internal/keys"},
 	"/examples/go":          {"", "/anthropic", "/egress"},
 	"/internal/browsertest": {""},
 }
