@@ -133,6 +133,7 @@ type Refused struct{ Category, Explanation string }
 // task is what the person says next, and may be empty.
 //
 // The outcome is nil only when the options can't be used. An error comes with it when the API failed for good; then Reason is [Failed].
+// Its text is one line without secrets; the SDK's error inside has everything, the request too.
 // Everything that happened up to the end has been recorded.
 func Run(ctx context.Context, task string, o Options) (*Outcome, error) {
 	r, err := newRun(task, o)

@@ -87,33 +87,41 @@ func (r *run) dispatch(ctx context.Context, use contract.ToolUse) contract.ToolR
 	}
 	content, err := tool.Run(ctx, use.Input)
 	if err != nil {
-		r.o.Logger.Info("a tool failed", "tool", use.Name, "cause", err)
+		r.o.Logger.Info("a tool failed", "tool", use.Name, "cause", withoutSecrets(err.Error()))
 		return failed(result, contract.CleanField(err.Error()))
 	}
 	result.Content = sendable(content)
 	return result
 }
 
-// maxToolText bounds a text of another tool's result, in bytes: what is sent is sent again with every request.
+// maxToolText bounds the texts of another tool's result, in bytes: what is sent is sent again with every request.
 const maxToolText = 1 << 20
 
-// sendable makes of what a tool returned what the API accepts: no blank text, and none without bound.
+// sendable makes of what a tool returned what the API accepts: no blank text, and texts that together have a bound.
 func sendable(content []contract.Block) []contract.Block {
 	var blocks []contract.Block
+	room, left := maxToolText, 0
 	for _, block := range content {
 		text, ok := block.(contract.Text)
-		switch {
-		case !ok:
+		if !ok {
 			blocks = append(blocks, block)
-		case len(text.Text) > maxToolText:
-			cut := strings.ToValidUTF8(text.Text[:maxToolText], "")
-			blocks = append(blocks, contract.Text{Text: fmt.Sprintf("%s\n[cut: %d of %d bytes]", cut, len(cut), len(text.Text))})
-		case strings.TrimSpace(text.Text) != "":
+			continue
+		}
+		if len(text.Text) > room {
+			cut := strings.ToValidUTF8(text.Text[:room], "")
+			left += len(text.Text) - len(cut)
+			text.Text = cut
+		}
+		room -= len(text.Text)
+		if strings.TrimSpace(text.Text) != "" {
 			blocks = append(blocks, text)
 		}
 	}
-	if len(blocks) == 0 {
-		blocks = []contract.Block{contract.Text{Text: "(no output)"}}
+	switch {
+	case left > 0:
+		blocks = append(blocks, contract.Text{Text: fmt.Sprintf("[The texts of this result were cut: %d bytes more.]", left)})
+	case len(blocks) == 0:
+		blocks = append(blocks, contract.Text{Text: "(no output)"})
 	}
 	return blocks
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/google"
+
+	"github.com/pagehand/pagehand/internal/redact"
 )
 
 // Brand is one of the names under which the API is offered (contract §9).
@@ -44,6 +46,9 @@ func (b Brand) DefaultModel() string { return brands[b].model }
 
 // ErrNoKey says that the brand's variable holds no key.
 var ErrNoKey = errors.New("no API key")
+
+// errRedirect is an answer that isn't followed.
+var errRedirect = errors.New("the API answered with a redirect, which is not followed because the key would go with it; check the base URL")
 
 // Access says how the API is reached.
 type Access struct {
@@ -75,7 +80,7 @@ func NewClient(ctx context.Context, a Access) (Client, error) {
 		a.BaseURL = os.Getenv(brand.baseVariable)
 	}
 	// A redirect would take the key, which net/http keeps in its header, to wherever it leads.
-	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirect }}
 	options := []option.RequestOption{option.WithoutEnvironmentDefaults(), option.WithHTTPClient(direct)}
 	switch {
 	case a.Brand == Vertex:
@@ -89,7 +94,7 @@ func NewClient(ctx context.Context, a Access) (Client, error) {
 	}
 	base, err := url.Parse(a.BaseURL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return Client{}, fmt.Errorf("agent: the base URL %q is not an http or https address", a.BaseURL)
+		return Client{}, fmt.Errorf("agent: the base URL %q is not an http or https address", redact.URL(a.BaseURL))
 	}
 	options = append(options, option.WithBaseURL(a.BaseURL))
 	if a.Brand != Vertex {

@@ -95,8 +95,8 @@ func TestKeyStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := agent.Run(t.Context(), "Go.", agent.Options{Client: client, Model: "claude-sonnet-5", Session: &fakeSession{}, RetryDelay: time.Nanosecond}); err == nil {
-			t.Errorf("%d: the run succeeded", status)
+		if _, err := agent.Run(t.Context(), "Go.", agent.Options{Client: client, Model: "claude-sonnet-5", Session: &fakeSession{}, RetryDelay: time.Nanosecond}); err == nil || !strings.Contains(err.Error(), "redirect") {
+			t.Errorf("%d: %v", status, err)
 		}
 		api.Close()
 	}
@@ -105,7 +105,7 @@ func TestKeyStays(t *testing.T) {
 	}
 }
 
-// TestNoSecretsKept: neither a password of the address nor a key that the server repeats is recorded.
+// TestNoSecretsKept: in what is recorded and returned neither a password of the address nor a key that the server repeats is left.
 func TestNoSecretsKept(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "sk-secret-key")
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -118,10 +118,11 @@ func TestNoSecretsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	var kept strings.Builder
-	if _, err := agent.Run(t.Context(), "Go.", agent.Options{Client: client, Model: "claude-sonnet-5", Session: &fakeSession{}, Recording: recording.NewWriter(&kept)}); err == nil {
+	_, err = agent.Run(t.Context(), "Go.", agent.Options{Client: client, Model: "claude-sonnet-5", Session: &fakeSession{}, Recording: recording.NewWriter(&kept)})
+	if err == nil {
 		t.Fatal("the run succeeded")
 	}
-	if s := kept.String(); strings.Contains(s, "secret-key") || strings.Contains(s, "password") || !strings.Contains(s, "401") {
+	if s := kept.String() + err.Error(); strings.Contains(s, "secret-key") || strings.Contains(s, "password") || !strings.Contains(s, "401") {
 		t.Errorf("kept: %s", s)
 	}
 }
@@ -140,6 +141,20 @@ func TestBlankTexts(t *testing.T) {
 				t.Errorf("sent: %s", raw)
 			}
 		}
+	}
+}
+
+// TestLongToolText: the texts of a tool's result have a bound together, and what is cut is said.
+func TestLongToolText(t *testing.T) {
+	tr := newTrial(t, says("tool_use", otherUse("toolu_1", "long", `{}`)), says("end_turn", text("Done.")))
+	tr.options.Tools = []agent.Tool{{Name: "long", InputSchema: json.RawMessage(`{"type":"object"}`), Run: func(context.Context, json.RawMessage) ([]contract.Block, error) {
+		half := strings.Repeat("é", 300_000)
+		return []contract.Block{contract.Text{Text: "x" + half}, contract.Text{Text: half}}, nil // the bound is within a character
+	}}}
+	tr.run(t, "Go.")
+	got := tr.answers(t, 1)[0]
+	if size := len(got); size > 1<<20+200 || size < 1<<20 || strings.ContainsRune(got, '\uFFFD') || !strings.HasSuffix(got, "[The texts of this result were cut: 151426 bytes more.]") {
+		t.Errorf("%d bytes, ending in %q", size, got[size-80:])
 	}
 }
 

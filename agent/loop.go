@@ -202,6 +202,7 @@ func (r *run) finish(reason Reason, cause error) (*Outcome, error) {
 	}
 	if cause != nil {
 		end.Error = brief(cause)
+		cause = &failure{end.Error, cause}
 	}
 	err := r.record(recording.Event{Type: recording.TypeEnd, End: &end})
 	return &r.outcome, errors.Join(cause, err)

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +17,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"github.com/pagehand/pagehand/contract"
+	"github.com/pagehand/pagehand/internal/redact"
 )
 
 // reply is one reply of the model.
@@ -224,7 +224,7 @@ func (r *run) requestOptions(cancel context.CancelCauseFunc) []option.RequestOpt
 func passing(err error) bool {
 	var failed *sdk.Error
 	if !errors.As(err, &failed) {
-		return true // the connection
+		return !errors.Is(err, errRedirect) // the connection
 	}
 	switch failed.Type() {
 	case sdk.ErrorTypeRateLimitError, sdk.ErrorTypeOverloadedError, sdk.ErrorTypeAPIError, sdk.ErrorTypeTimeoutError:
@@ -235,19 +235,18 @@ func passing(err error) bool {
 	return false
 }
 
-// userInfo is a user name or password in an address.
-var userInfo = regexp.MustCompile(`://[^/\s"]*@`)
+// brief is an error in a few words, without secrets: the API's own type and message and not the request.
+func brief(err error) string { return contract.CleanTitle(withoutSecrets(described(err))) }
 
-// brief is an error in a few words, without secrets: the API's own type and message and not the request, no passwords in addresses, and
-// no key, which a server may repeat.
-func brief(err error) string {
-	text := userInfo.ReplaceAllString(described(err), "://")
+// withoutSecrets takes what looks like a credential out of a text, passwords in addresses too, and every brand's key, which a server may
+// repeat. It comes before a text is cut: half a key would not be found.
+func withoutSecrets(text string) string {
 	for _, b := range brands {
 		if key := os.Getenv(b.keyVariable); b.keyVariable != "" && len(key) >= 8 { // a shorter one is none
-			text = strings.ReplaceAll(text, key, "[redacted]")
+			text = strings.ReplaceAll(text, key, redact.Mark)
 		}
 	}
-	return text
+	return redact.Text(text)
 }
 
 func described(err error) string {
@@ -257,11 +256,20 @@ func described(err error) string {
 			Error struct{ Type, Message string }
 		}
 		if json.Unmarshal([]byte(failed.RawJSON()), &body) == nil && body.Error.Type != "" {
-			return contract.CleanTitle(body.Error.Type + ": " + body.Error.Message)
+			return body.Error.Type + ": " + body.Error.Message
 		}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut
 	}
-	return contract.CleanTitle(err.Error())
+	return err.Error()
 }
+
+// failure is an error that is fit to be shown and kept; its cause may hold secrets.
+type failure struct {
+	text  string
+	cause error
+}
+
+func (f *failure) Error() string { return f.text }
+func (f *failure) Unwrap() error { return f.cause }

@@ -44,7 +44,7 @@ var mayImport = map[string][]string{
 	"/check":                {"", "/contract", "/models", "/recording"},
 	"/script":               {"/contract"},
 	"/api":                  {"", "/check", "/contract", "/models", "/recording", "/script"},
-	"/agent":                {"", "/check", "/contract", "/models", "/recording", "/script"},
+	"/agent":                {"", "/check", "/contract", "/internal/redact", "/models", "/recording", "/script"},
 	"/agent/mcptools":       {"/agent", "/contract"},
 	"/conform":              {"", "/check", "/contract", "/script"},
 	"/report":               {"/contract", "/recording"},
