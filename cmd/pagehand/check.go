@@ -37,7 +37,9 @@ func (*checkCmd) Help() string {
 
 The input is the body of a Messages request, a list of messages, or a recording (JSON Lines), of at most 256 MiB. Each finding is a line: an error, for which the API would reject the request, or a warning, for which it would not; where it is; what is there; what must be there; and the rule. With --json the output is {"kind":...,"findings":[...]}, and with --view model too it has "readings": the pieces of the conversation.
 
-Exit status: 0 when the API would accept it, also with warnings; 1 when it would reject it; 2 when the command line or the input can't be used.`
+The rules are the toolset's; of what else the API wants of a request only the shape of messages is checked.
+
+Exit status: 0 when none is broken for which the API would reject it, also with warnings; 1 when one is; 2 when the command line or the input can't be used.`
 }
 
 // Run checks the input and prints what is found.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,7 +98,7 @@ func inspectedTurn(name, opens string) ([]contract.ToolUse, []contract.ToolResul
 // TestInspector says that a bad result is logged, and that another session begins anew.
 func TestInspector(t *testing.T) {
 	var log bytes.Buffer
-	i := newInspector(newLogger(&log, 0))
+	i := newInspector(newLogger(&log, slog.LevelDebug))
 	i.turn(inspectedTurn("screenshot", "tab-1"))
 	i.turn(nil, nil)
 	i.another()
