@@ -10,8 +10,9 @@
 //
 // Concurrency: functions are safe for concurrent use; a [Conversation] belongs to one goroutine at a time.
 //
-// Trust: nothing. Time and memory are linear in the input, which the caller bounds. Findings quote at most a line of it; what the model
-// reads is given as it is, with whatever control characters a page or an executor put there.
+// Trust: nothing. Time and memory are linear in the input, which the caller bounds. What is nested deeper than 1,000 levels is refused;
+// of an input at most 1,000 errors and 1,000 warnings are listed, each quoting at most a line. What the model reads is given as it is, with
+// whatever control characters a page or an executor put there.
 package check
 
 import (

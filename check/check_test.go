@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/pagehand/pagehand"
 	"github.com/pagehand/pagehand/contract"
@@ -271,13 +272,49 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// TestDeepAndWide: time grows with the input and not with its square, and a finding stays readable.
+// TestDeepAndWide says that findings are bounded in number and in length, and that warnings hide no error.
 func TestDeepAndWide(t *testing.T) {
-	const depth = 9000
-	body := strings.Repeat(`{"aaaaaaaa":`, depth) + `{"x":1` + strings.Repeat(`,"x":1`, 5000) + `}` + strings.Repeat("}", depth)
-	for _, f := range Request([]byte(body), Options{}) {
-		if len(f.Path) > 1000 {
-			t.Fatalf("a path of %d bytes", len(f.Path))
+	nest := func(depth int, key, inside string) string {
+		return strings.Repeat(`{"`+key+`":`, depth) + inside + strings.Repeat("}", depth)
+	}
+	twice := `{"x":1` + strings.Repeat(`,"x":1`, 5000) + `}`
+	found := Request([]byte(`{"model":5,"a":`+nest(900, strings.Repeat("é", 200), twice)+`}`), Options{})
+	if len(found) < maxFindings+3 || len(found) > maxFindings+10 || !Rejected(found) {
+		t.Fatalf("%d findings, rejected: %t", len(found), Rejected(found))
+	}
+	for _, f := range found {
+		if len(f.Path) > maxPath+10 || !utf8.ValidString(f.Path) {
+			t.Fatalf("a path of %d bytes: %q", len(f.Path), f.Path)
+		}
+	}
+	if last := found[len(found)-1].Got; !strings.HasSuffix(last, "(and 4000 more findings, which are not listed)") {
+		t.Errorf("the last finding: %s", last)
+	}
+	if got := rulesOf(Request([]byte(nest(maxDepth, "a", "1")), Options{})); slices.Contains(got, "json") {
+		t.Errorf("%d levels: %v", maxDepth, got)
+	}
+	if got := rulesOf(Request([]byte(nest(maxDepth+1, "a", `"{"`)), Options{})); !slices.Equal(got, []string{"json"}) {
+		t.Errorf("%d levels: %v", maxDepth+1, got)
+	}
+}
+
+// TestAccepted goes through what looks wrong and is not.
+func TestAccepted(t *testing.T) {
+	for name, rest := range map[string]string{
+		"nothing said last":          `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":""}]`,
+		"no block said last":         `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[]}]`,
+		"no answer, only the cache":  `"max_tokens":0,"messages":[{"role":"user","content":"x"}]`,
+		"not strict":                 `"tools":[{"type":"browser_toolset_20260801","strict":false}],"messages":[{"role":"user","content":"x"}]`,
+		"a tool of another toolset":  `"tools":[{"type":"mcp_toolset"}],"tool_choice":{"type":"tool","name":"y"},"messages":[{"role":"user","content":"x"}]`,
+		"a tool of a member's name":  `"tools":[{"type":"browser_toolset_20260801"},{"name":"wait"}],"tool_choice":{"type":"tool","name":"wait"},"messages":[{"role":"user","content":"x"}]`,
+		"a result without any words": `"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"y","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]}]`,
+	} {
+		body := `{"model":"claude-sonnet-5",` + rest + `}`
+		if !strings.Contains(rest, "max_tokens") {
+			body = strings.Replace(body, "{", `{"max_tokens":1,`, 1)
+		}
+		if found := Request([]byte(body), Options{}); len(found) > 0 {
+			t.Errorf("%s: %v", name, found)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"image"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,11 +27,12 @@ type Conversation struct {
 
 	messages int
 	role     string
+	hollow   *value          // a message of the assistant without content: none may follow it
 	ids      map[string]bool // of all calls
 	called   bool            // a member has been called
 	turn     []*call         // the calls of the turn that isn't answered yet
 	turnIDs  map[string]*call
-	answers  int // the message with the last result
+	answers  int // the message with the turn's last result; -1 before it
 	place    int // of the last result among all results
 
 	images int
@@ -67,7 +69,7 @@ type call struct {
 func NewConversation(o Options) *Conversation {
 	limits := models.ToolsetImages()
 	limits.Count = 0
-	return &Conversation{options: o, limits: limits, ids: map[string]bool{}, downloads: map[string]contract.ChangeType{}}
+	return &Conversation{options: o, limits: limits, answers: -1, ids: map[string]bool{}, downloads: map[string]contract.ChangeType{}}
 }
 
 // SetRequest checks the body of a request without its messages, and remembers what it says of the model and the members. It may be
@@ -82,7 +84,7 @@ func (c *Conversation) SetRequest(body []byte) []Finding {
 	default:
 		c.request(v, &found)
 	}
-	return found
+	return found.list()
 }
 
 // Add checks the next message: an API response, or a message as it is sent. Paths begin with "messages[n]", counted from the first
@@ -92,7 +94,7 @@ func (c *Conversation) Add(message []byte) []Finding {
 	if v, ok := c.parse(message, fmt.Sprintf("messages[%d]", c.messages), &found); ok {
 		c.message(v, true, &found)
 	}
-	return found
+	return found.list()
 }
 
 // Turn adds a turn as an executor knows it: an assistant message with these calls, and the message with their results. The findings
@@ -112,7 +114,7 @@ func (c *Conversation) Turn(calls []contract.ToolUse, results []contract.ToolRes
 	if err != nil {
 		var found findings
 		found.addAt("json", "", err.Error(), "a JSON value")
-		return found
+		return found.list()
 	}
 	c.Add(asked)
 	return c.Add(answered.Bytes())
@@ -138,6 +140,10 @@ func (c *Conversation) all(messages []*value, found *findings) {
 // message checks a message; last tells that no other of the same role follows.
 func (c *Conversation) message(m *value, last bool, found *findings) {
 	defer func() { c.messages++ }()
+	if c.hollow != nil {
+		found.wrong("message-shape", c.hollow, "content", "a text or blocks: only the assistant's last message may be empty")
+		c.hollow = nil
+	}
 	role := m.get("role").text()
 	if !m.isObject() || !slices.Contains([]string{"user", "assistant", "system"}, role) {
 		found.add("message-shape", m, m.show(), "an object whose role is user or assistant")
@@ -169,11 +175,16 @@ func (c *Conversation) message(m *value, last bool, found *findings) {
 // blocks returns the blocks of a message that are objects with a type, and reads a text as the block it stands for.
 func (c *Conversation) blocks(m *value, found *findings) []*value {
 	content := m.get("content")
+	empty := content.isText() && content.text() == "" || content.isList() && len(content.items) == 0
 	switch {
-	case content.isText() && content.text() != "":
+	case empty && m.get("role").text() == "assistant":
+		c.hollow = m
+		return nil
+	case content.isText() && !empty:
+		blank(content, content.text(), found)
 		c.read(Reading{Role: Role(m.get("role").text()), Text: content.text()})
 		return nil
-	case !content.isList() || len(content.items) == 0:
+	case !content.isList() || empty:
 		found.wrong("message-shape", m, "content", "a text or a list of blocks, which is not empty")
 		return nil
 	}
@@ -188,11 +199,31 @@ func (c *Conversation) blocks(m *value, found *findings) []*value {
 	return blocks
 }
 
+// textBlock checks a text block that is not a result's.
+func textBlock(block *value, found *findings) {
+	if text := block.get("text"); text.isText() {
+		blank(text, text.text(), found)
+		return
+	}
+	found.wrong("text-blank", block, "text", "a text")
+}
+
+// blank finds a text of a message without a word.
+func blank(at *value, text string, found *findings) {
+	if strings.TrimSpace(text) == "" {
+		found.add("text-blank", at, quote(text), "a text that is not only white space")
+	}
+}
+
+// callID is what the id of a call looks like, by the public documentation.
+var callID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
 // asks takes an assistant message.
 func (c *Conversation) asks(blocks []*value, found *findings) {
 	for _, block := range blocks {
 		switch kind := block.get("type").text(); kind {
 		case "text":
+			textBlock(block, found)
 			c.read(Reading{Role: Assistant, Text: block.get("text").text()})
 		case "tool_use":
 			c.asksFor(block, found)
@@ -215,6 +246,9 @@ func (c *Conversation) asksFor(block *value, found *findings) {
 		found.wrong("call-shape", block, "toolset_name", "the toolset's name, or no such field")
 	case !input.isObject():
 		found.wrong("call-shape", block, "input", "an object")
+	}
+	if !callID.MatchString(id.text()) {
+		found.add("call-id-form", id, quote(id.text()), "letters, digits, underscores and hyphens only")
 	}
 	if c.ids[id.text()] {
 		found.add("call-id", id, "a second call "+quote(id.text()), "an id of its own")
@@ -258,6 +292,7 @@ func (c *Conversation) answersTo(blocks []*value, found *findings) {
 		before = block
 		switch kind {
 		case "text":
+			textBlock(block, found)
 			c.read(Reading{Role: User, Text: block.get("text").text()})
 		case "image":
 			c.image(block, false, found)
@@ -286,7 +321,7 @@ func (c *Conversation) answer(block *value, found *findings) {
 		found.add("result-twice", id, "a second result for "+quote(id.text()), "one")
 		return
 	}
-	if c.answers != c.messages && slices.ContainsFunc(c.turn, func(one *call) bool { return one.result != nil }) {
+	if c.answers >= 0 && c.answers != c.messages {
 		found.add("result-one-message", block, "a result in another message than the first of its turn", "all in one")
 	}
 	c.answers = c.messages
@@ -313,7 +348,7 @@ func (c *Conversation) settle(found *findings) {
 		one.failure(failed, found)
 		failed = failed || one.isError
 	}
-	c.turn, c.turnIDs = nil, nil
+	c.turn, c.turnIDs, c.answers = nil, nil, -1
 }
 
 // failure checks how the result tells a failure; halted tells that an earlier call of the turn failed.

@@ -38,7 +38,7 @@ func Any(data []byte, o Options) (*Document, error) {
 		if !isRecording(data) {
 			return nil, err
 		}
-		found = nil
+		found = findings{}
 		d.Kind, err = KindRecording, d.Conversation.recording(data, &found)
 	case v.isList():
 		d.Kind, v.name = KindMessages, "messages"
@@ -48,7 +48,7 @@ func Any(data []byte, o Options) (*Document, error) {
 		d.Kind = KindRequest
 		d.Conversation.wholeRequest(v, &found)
 	case isRecording(data):
-		found = nil
+		found = findings{}
 		d.Kind, err = KindRecording, d.Conversation.recording(data, &found)
 	default:
 		return nil, errors.New("neither a request, which has messages, nor a list of messages, nor a recording")
@@ -56,14 +56,14 @@ func Any(data []byte, o Options) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Findings = found
+	d.Findings = found.list()
 	return d, nil
 }
 
 // moved puts findings below a root that was named later.
 func (f *findings) moved(root string) {
-	for i := range *f {
-		(*f)[i].Path = root + (*f)[i].Path
+	for i := range f.noted {
+		f.noted[i].Path = root + f.noted[i].Path
 	}
 }
 

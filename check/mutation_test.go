@@ -301,6 +301,16 @@ var mutations = []mutation{
 		said := m.messages()[p.turn].(object)
 		said["content"] = append(said["content"].(array), object{"type": "tool_result", "tool_use_id": "x"})
 	})},
+	{rule: "message-shape", name: "an empty assistant", do: on(anyPair, func(m *mutant, p pair) {
+		m.body["messages"] = append(m.messages()[:p.turn+2], object{"role": "assistant", "content": ""}, object{"role": "user", "content": "Go on."})
+	})},
+	{rule: "text-blank", name: "a content", do: first(func(m object) { m["content"] = " \n" })},
+	{rule: "text-blank", name: "a block", do: first(func(m object) { m["content"] = array{text("x"), text("")} })},
+	{rule: "text-blank", name: "no text", do: first(func(m object) { m["content"] = array{object{"type": "text"}} })},
+	{rule: "text-blank", name: "the assistant's", do: on(anyPair, func(m *mutant, p pair) {
+		said := m.messages()[p.turn].(object)
+		said["content"] = append(array{text(" ")}, said["content"].(array)...)
+	})},
 	{rule: "message-field", name: "model_view", do: first(func(m object) { m["model_view"] = "x" })},
 	{rule: "message-field", name: "a whole response", do: on(anyPair, func(m *mutant, p pair) { m.messages()[p.turn].(object)["stop_reason"] = "tool_use" })},
 	{rule: "model-toolset", do: inBody("model", "claude-opus-4-7")},
@@ -354,6 +364,17 @@ var mutations = []mutation{
 	{rule: "tool-choice", name: "toolset", do: inBody("tool_choice", object{"type": "tool", "name": "browser"})},
 	{rule: "tool-choice", name: "member", do: inBody("tool_choice", object{"type": "tool", "name": "zoom"})},
 
+	{rule: "tool-name-twice", do: func(m *mutant) bool {
+		for range 2 {
+			m.body["tools"] = append(m.body["tools"].(array), object{"name": "twin", "input_schema": object{}})
+		}
+		return true
+	}},
+	{rule: "tool-choice-unknown", do: func(m *mutant) bool {
+		m.body["tool_choice"] = object{"type": "tool", "name": "nothing"}
+		return !slices.ContainsFunc(m.body["tools"].(array), func(tool any) bool { return tool.(object)["type"] == "computer_toolset_20260801" })
+	}},
+
 	{rule: "call-shape", name: "input", do: on(anyPair, func(_ *mutant, p pair) { p.use["input"] = "x" })},
 	{rule: "call-shape", name: "id", do: on(func(p pair) bool { return p.last && !p.hasState() }, func(m *mutant, p pair) {
 		delete(p.use, "id")
@@ -376,6 +397,10 @@ var mutations = []mutation{
 		p.use["id"], p.result["tool_use_id"] = pairs[0].use["id"], pairs[0].use["id"]
 		return true
 	}},
+	{rule: "call-id-form", do: on(anyPair, func(_ *mutant, p pair) {
+		p.use["id"] = "functions.wait:0"
+		p.result["tool_use_id"] = p.use["id"]
+	})},
 	{rule: "call-action", do: on(pair.failed, func(_ *mutant, p pair) { p.use["input"].(object)["action"] = "left_click" })},
 	{rule: "result-shape", name: "is_error", do: on(pair.plain, func(_ *mutant, p pair) { p.result["is_error"] = "no" })},
 	{rule: "result-shape", name: "content", do: on(func(p pair) bool { return !p.member() }, func(_ *mutant, p pair) { p.result["content"] = 5 })},
@@ -419,7 +444,9 @@ var mutations = []mutation{
 	{rule: "result-block", name: "of an error", do: on(pair.failed, func(_ *mutant, p pair) { p.add(object{"type": "search_result"}) })},
 	{rule: "result-field", name: "of the result", do: on(anyPair, func(_ *mutant, p pair) { p.result["name"] = "x" })},
 	{rule: "result-field", name: "of a block", do: on(pair.plain, func(_ *mutant, p pair) { p.blocks()[0].(object)["name"] = "x" })},
-	{rule: "result-text", do: on(pair.plain, func(_ *mutant, p pair) { p.add(text("")) })},
+	{rule: "result-text", name: "a success", do: on(pair.plain, func(_ *mutant, p pair) { p.add(text("")) })},
+	{rule: "result-text", name: "an error", do: on(pair.failed, func(_ *mutant, p pair) { p.add(text("")) })},
+	{rule: "result-text", name: "another tool's", do: on(func(p pair) bool { return !p.member() }, func(_ *mutant, p pair) { p.add(text("")) })},
 
 	{rule: "error-text", do: on(pair.failed, func(_ *mutant, p pair) { p.add(picture(image.Pt(10, 10), "png")) })},
 	{rule: "error-empty", name: "text", do: on(pair.firstFailure, func(_ *mutant, p pair) { p.result["content"] = "" })},
@@ -443,7 +470,8 @@ var mutations = []mutation{
 		state["tabs"] = append(state["tabs"].(array), tab(nil))
 		state["state_changes"] = append(changesOf(state), object{"type": "tab_opened", "tab_id": "tab-500"})
 	})},
-	{rule: "tab-input", do: on(func(p pair) bool { return p.named("close_tab") }, func(_ *mutant, p pair) { p.use["input"].(object)["tab_id"] = "tab-1\nClosed" })},
+	{rule: "tab-input", name: "empty", do: on(func(p pair) bool { return p.named("switch_tab", "close_tab") }, func(_ *mutant, p pair) { p.use["input"].(object)["tab_id"] = "" })},
+	{rule: "tab-input", name: "two lines", do: on(func(p pair) bool { return p.named("close_tab") }, func(_ *mutant, p pair) { p.use["input"].(object)["tab_id"] = "tab-1\nClosed" })},
 	{rule: "screenshot-image", do: on(func(p pair) bool { return p.named("screenshot", "zoom") }, func(m *mutant, p pair) {
 		p.result["content"] = "Screenshot captured."
 		m.end(p)

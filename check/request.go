@@ -23,7 +23,7 @@ func Request(body []byte, o Options) []Finding {
 	if v, ok := c.parse(body, "", &found); ok {
 		c.wholeRequest(v, &found)
 	}
-	return found
+	return found.list()
 }
 
 // wholeRequest checks a request and everything in it.
@@ -109,7 +109,8 @@ func (c *Conversation) request(v *value, found *findings) {
 	}
 	c.declared = len(entries) > 0
 	c.model(v.get("model"), found)
-	c.choice(v, others, found)
+	names := toolNames(others, found)
+	c.choice(v, names, found)
 	if !c.declared {
 		c.enabled = nil
 		return
@@ -157,7 +158,7 @@ func (c *Conversation) model(name *value, found *findings) {
 }
 
 // choice checks tool_choice.
-func (c *Conversation) choice(v *value, others []*value, found *findings) {
+func (c *Conversation) choice(v *value, tools map[string]bool, found *findings) {
 	choice := v.get("tool_choice")
 	if choice == nil {
 		return
@@ -167,14 +168,30 @@ func (c *Conversation) choice(v *value, others []*value, found *findings) {
 		found.wrong("request-shape", v, "tool_choice", "an object whose type is auto, any, tool or none")
 		return
 	}
-	name := choice.get("name").text()
-	if choice.get("type").text() != "tool" || !c.declared {
+	if choice.get("type").text() != "tool" {
 		return
 	}
-	another := slices.ContainsFunc(others, func(tool *value) bool { return tool.get("name").text() == name })
-	if _, member := memberNamed(name); name == contract.ToolsetName || member && !another {
+	name := choice.get("name").text()
+	_, member := memberNamed(name)
+	switch {
+	case c.declared && (name == contract.ToolsetName || member && !tools[name]):
 		found.add("tool-choice", choice.get("name"), quote(name), "a tool of its own name: the toolset and its members can't be chosen")
+	case !tools[name] && !tools[""]: // the tools of other toolsets are not known
+		found.wrong("tool-choice-unknown", choice, "name", "the name of a tool in tools")
 	}
+}
+
+// toolNames are the names of tools other than the toolset; an empty one stands for those without.
+func toolNames(tools []*value, found *findings) map[string]bool {
+	names := map[string]bool{}
+	for _, tool := range tools {
+		name := tool.get("name").text()
+		if name != "" && names[name] {
+			found.add("tool-name-twice", tool.get("name"), "a second tool "+quote(name), "a name of its own")
+		}
+		names[name] = true
+	}
+	return names
 }
 
 // entry checks the toolset entry (contract §2).
@@ -189,8 +206,12 @@ func (c *Conversation) entry(entry *value, searchable bool, found *findings) {
 			if !field.isList() || len(field.items) != 1 || field.items[0].text() != "direct" {
 				found.add("entry-callers", field, field.shown(), `["direct"]`)
 			}
-		case "name", "strict":
-			found.add("entry-"+field.name, field, field.show(), "no such field")
+		case "name":
+			found.add("entry-name", field, field.show(), "no such field")
+		case "strict":
+			if !field.isBool() || field.isTrue() {
+				found.add("entry-strict", field, field.show(), "no such field")
+			}
 		case "input_examples":
 			found.add("entry-input-examples", field, field.show(), "no such field")
 		case "defer_loading":

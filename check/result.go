@@ -49,9 +49,11 @@ func (c *Conversation) result(one *call, found *findings) {
 		return
 	}
 	a := c.memberBlocks(content, one.isError, found)
+	var words strings.Builder
 	for _, text := range a.texts {
-		one.text += text.words()
+		words.WriteString(text.words())
 	}
+	one.text = words.String()
 	if one.isError {
 		c.failed(one, a, found)
 	} else {
@@ -80,6 +82,8 @@ func (c *Conversation) otherResult(one *call, content *value, found *findings) {
 	if content.isList() {
 		for _, block := range content.items {
 			switch block.get("type").text() {
+			case "text":
+				resultText(block, found)
 			case "image":
 				c.image(block, one.use.ToolsetName != "", found)
 			case "browser_state":
@@ -105,9 +109,7 @@ func (c *Conversation) memberBlocks(content *value, isError bool, found *finding
 		switch kind := block.get("type").text(); kind {
 		case "text":
 			onlyFields(block, found, "type", "text", "cache_control", "citations")
-			if text := block.get("text"); text.text() == "" {
-				found.wrong("result-text", block, "text", "a text that is not empty")
-			}
+			resultText(block, found)
 			a.texts = append(a.texts, block)
 			a.blocks = append(a.blocks, contract.Text{Text: block.words()})
 		case "image":
@@ -155,6 +157,13 @@ func (v *value) words() string {
 		return v.text()
 	}
 	return v.get("text").text()
+}
+
+// resultText checks a text block of a result.
+func resultText(block *value, found *findings) {
+	if block.get("text").text() == "" {
+		found.wrong("result-text", block, "text", "a text that is not empty")
+	}
 }
 
 func onlyFields(v *value, found *findings, names ...string) {
@@ -346,7 +355,7 @@ func (c *Conversation) focus(one *call, path string, state *contract.BrowserStat
 	case "new_tab":
 		return
 	case "switch_tab":
-		if active.TabID != id {
+		if id != "" && active.TabID != id { // an empty one is told already
 			found.addAt("switch-active", path+".tabs", fmt.Sprintf("%q is active", active.TabID), quote(id))
 		}
 		return

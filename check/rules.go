@@ -22,8 +22,9 @@ var rules = []Rule{
 	// The body and its messages.
 	{"json", "7", "The input is JSON.", false},
 	{"json-duplicate-key", "7", "A key occurs once in an object: readers disagree on which one counts.", warning},
-	{"request-shape", "7", "A request has a model, a positive max_tokens and messages, each field of its type.", false},
-	{"message-shape", "7", "A message has a role and content, a text or a list of blocks with types, that is not empty (docs).", false},
+	{"request-shape", "7", "A request has a model, a max_tokens that is not negative and messages, each field of its type.", false},
+	{"message-shape", "7", "A message has a role and content, a text or a list of blocks with types, that is empty only in the assistant's last message (docs).", false},
+	{"text-blank", "7", "A text of a message is not only white space (docs).", false},
 	{"message-field", "7", "A message has no other fields than role and content (docs).", false},
 	{"model-toolset", "7", "The model supports the toolset.", false},
 	{"model-unknown", "9", "The model is in the table, so that its limits are known.", warning},
@@ -32,7 +33,7 @@ var rules = []Rule{
 
 	// The toolset entry.
 	{"entry-name", "7", "The toolset entry has no name.", false},
-	{"entry-strict", "7", "The toolset entry does not take strict.", false},
+	{"entry-strict", "7", "The toolset entry does not take strict, unless it is false.", false},
 	{"entry-input-examples", "7", "The toolset entry does not take input_examples.", false},
 	{"entry-defer-loading", "7", "The toolset entry does not take defer_loading: it is set on members.", false},
 	{"entry-field", "2", "The toolset entry takes type, configs, cache_control and allowed_callers only.", false},
@@ -47,11 +48,14 @@ var rules = []Rule{
 	{"configs-none", "7", "configs leaves a member enabled.", false},
 	{"entry-cache-deferred", "7", "There is no cache_control on an entry whose members defer.", warning},
 	{"entry-defer-search", "7", "There is a tool search tool when all members defer.", warning},
+	{"tool-name-twice", "7", "No two tools have one name (docs).", false},
+	{"tool-choice-unknown", "7", "tool_choice names a tool of the request (docs).", false},
 	{"tool-choice", "7", "tool_choice does not name browser or a member, unless another tool has that name.", false},
 
 	// Calls and results find each other.
 	{"call-shape", "1", "A tool_use block has an id, a name and an object as its input.", false},
 	{"call-id", "1", "The ids of tool_use blocks are unique (docs).", false},
+	{"call-id-form", "1", "The id of a tool_use block has only letters, digits, underscores and hyphens (docs).", false},
 	{"call-action", "1", "The input of a member call has no action: the name says what to do.", warning},
 	{"result-shape", "1", "A tool_result block has a tool_use_id, a boolean is_error if any, and content that is a text or a list of blocks.", false},
 	{"result-missing", "7", "Every call is answered in the next user message.", false},
@@ -64,7 +68,7 @@ var rules = []Rule{
 	{"result-order", "1", "Results come in the order of the calls.", warning},
 	{"result-block", "7", "The result of a member holds text, image and browser_state blocks only.", false},
 	{"result-field", "7", "A result and its blocks have only the fields that their types declare (docs).", false},
-	{"result-text", "4", "A text block has a text, which is not empty.", warning},
+	{"result-text", "4", "A text block of a result has a text, which is not empty (docs).", false},
 
 	// Failures.
 	{"error-text", "7", "An error result holds text only.", false},

@@ -21,10 +21,17 @@ type value struct {
 	items  []*value // of a list
 }
 
-// parse reads a JSON value whose place is path, and reports keys that occur twice to found. An error says that it is no JSON.
+// maxDepth bounds how many lists and objects are around a value: no request comes near it.
+const maxDepth = 1000
+
+// parse reads a JSON value whose place is path, and reports keys that occur twice to found. An error says that it is no JSON, or that it
+// is nested too deep.
 func parse(data []byte, path string, found *findings) (*value, error) {
 	if err := contract.CheckSyntax(data); err != nil {
 		return nil, err
+	}
+	if tooDeep(data) {
+		return nil, fmt.Errorf("the JSON is nested deeper than %d levels", maxDepth)
 	}
 	v := &value{name: path, index: -1}
 	v.read(data, found)
@@ -76,6 +83,25 @@ func (v *value) read(data []byte, found *findings) []byte {
 	return rest
 }
 
+// tooDeep reports whether valid JSON is nested deeper than maxDepth.
+func tooDeep(data []byte) bool {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i += stringEnd(data[i:]) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return true
+		}
+	}
+	return false
+}
+
 func skipSpace(data []byte) []byte { return bytes.TrimLeft(data, " \t\r\n") }
 
 // stringEnd is the length of the string that data begins with.
@@ -102,8 +128,11 @@ func unquote(raw []byte) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// maxPath bounds the steps of a path that is shown: the outer and the inner ones count.
-const maxPath = 64
+// maxPath bounds the bytes of a path that is shown, and maxSteps its steps: the outer and the inner ones count.
+const (
+	maxPath  = 500
+	maxSteps = 64
+)
 
 // path is the value's place in the input, its middle left out when it is very deep.
 func (v *value) path() string {
@@ -113,13 +142,17 @@ func (v *value) path() string {
 	}
 	var b strings.Builder
 	for i := len(steps) - 1; i >= 0; i-- {
-		if len(steps) > maxPath && i == len(steps)-maxPath/2 {
+		if len(steps) > maxSteps && i == len(steps)-maxSteps/2 {
 			b.WriteString("…")
-			i = maxPath/2 - 1
+			i = maxSteps/2 - 1
 		}
 		steps[i].step(&b)
 	}
-	return b.String()
+	path := b.String()
+	if len(path) > maxPath {
+		path = strings.ToValidUTF8(path[:maxPath/2], "") + "…" + strings.ToValidUTF8(path[len(path)-maxPath/2:], "")
+	}
+	return path
 }
 
 // step writes the last step of the path.
@@ -217,33 +250,59 @@ func shorten(s string) string {
 	return s
 }
 
+// maxFindings bounds the errors and the warnings that are noted of one input: many warnings hide no error.
+const maxFindings = 1000
+
 // findings collects what is found.
-type findings []Finding
+type findings struct {
+	noted            []Finding
+	errors, warnings int // also those that were not noted
+}
 
 // add notes a finding at a value.
 func (f *findings) add(rule string, at *value, got, want string) {
-	if len(*f) >= maxFindings {
-		return // a path takes its time
+	if f.counts(rule) {
+		f.note(rule, at.path(), got, want)
 	}
-	f.addAt(rule, at.path(), got, want)
 }
-
-// maxFindings bounds what is noted of one input.
-const maxFindings = 1000
 
 // addAt notes a finding at a path.
 func (f *findings) addAt(rule, path, got, want string) {
-	if len(*f) >= maxFindings {
-		return
+	if f.counts(rule) {
+		f.note(rule, path, got, want)
 	}
-	*f = append(*f, Finding{Rule: rule, Path: path, Got: got, Want: want, Warning: ruleOf(rule).Warning})
 }
 
 // wrong notes a field that must be there, or be of another type.
 func (f *findings) wrong(rule string, object *value, name, want string) {
+	if !f.counts(rule) {
+		return
+	}
 	path := object.path()
 	if path != "" {
 		path += "."
 	}
-	f.addAt(rule, path+name, object.get(name).show(), want)
+	f.note(rule, path+name, object.get(name).show(), want)
+}
+
+// counts counts a finding, and reports whether it is to be noted.
+func (f *findings) counts(rule string) bool {
+	n := &f.errors
+	if ruleOf(rule).Warning {
+		n = &f.warnings
+	}
+	*n++
+	return *n <= maxFindings
+}
+
+func (f *findings) note(rule, path, got, want string) {
+	f.noted = append(f.noted, Finding{Rule: rule, Path: path, Got: got, Want: want, Warning: ruleOf(rule).Warning})
+}
+
+// list returns what was noted. The last finding says how many more there are.
+func (f *findings) list() []Finding {
+	if more := f.errors + f.warnings - len(f.noted); more > 0 {
+		f.noted[len(f.noted)-1].Got += fmt.Sprintf(" (and %d more findings, which are not listed)", more)
+	}
+	return f.noted
 }

@@ -59,8 +59,16 @@ func CheckState(data []byte) (*BrowserState, []Problem) {
 	if state == nil || slices.ContainsFunc(r.problems, func(p Problem) bool { return p.Rule == StateShape }) {
 		return state, r.problems
 	}
+	type place struct {
+		rule StateRule
+		path string
+	}
+	told := make(map[place]bool, len(r.problems))
+	for _, p := range r.problems {
+		told[place{p.Rule, p.Path}] = true
+	}
 	for _, p := range state.Problems() {
-		if !slices.ContainsFunc(r.problems, func(q Problem) bool { return q.Rule == p.Rule && q.Path == p.Path }) {
+		if !told[place{p.Rule, p.Path}] {
 			r.problems = append(r.problems, p)
 		}
 	}

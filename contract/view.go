@@ -155,13 +155,12 @@ func renderDownloads(changes []StateChange) string {
 
 // tabInput returns the call's tab_id, empty when it names none.
 func tabInput(use ToolUse) string {
-	var input struct {
-		TabID string `json:"tab_id"`
-	}
+	var input object // a struct would take "Tab_ID" too
 	if err := json.Unmarshal(use.Input, &input); err != nil {
 		return ""
 	}
-	return input.TabID
+	id, _ := input.text("tab_id")
+	return id
 }
 
 var quoteEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

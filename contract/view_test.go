@@ -111,6 +111,7 @@ Tab Context:
   • tab_id tab-1: "Documentation" (https://example.com/docs)
   • tab_id tab-2: "Pricing" (https://example.com/pricing)`},
 		{"tab_id null", call("left_click", `{"tab_id":null}`), result(Text{"Clicked."}, two), "Clicked.\n\n" + twoTabsFooter},
+		{"another key", call("left_click", `{"Tab_ID":"tab-2"}`), result(Text{"Clicked."}, two), "Clicked.\n\n" + twoTabsFooter},
 		{"state before text", call("left_click", `{}`), result(two, Text{"Clicked."}), "Clicked.\n\n" + twoTabsFooter},
 		{"image after text", call("left_click", `{}`), result(Text{"Clicked."}, pngImage, two),
 			"Clicked.\n\n" + twoTabsFooter + "\n[image: image/png, 1280x720]"},
