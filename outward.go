@@ -13,9 +13,12 @@ import (
 
 // startEgress gives the session its own way out of the browser, which holds everything that its pages ask for to the session's destinations.
 func (s *Session) startEgress() error {
-	s.egress = &egress.Proxy{Rules: s.opts.Destinations, Observe: s.wentOut}
-	s.page.WhyNot = s.whyNot
-	return s.egress.Start()
+	proxy := &egress.Proxy{Rules: s.opts.Destinations, Observe: s.wentOut}
+	if err := proxy.Start(); err != nil {
+		return err
+	}
+	s.egress, s.page.WhyNot = proxy, s.whyNot
+	return nil
 }
 
 // wentOut logs what the proxy decided. Hosts only: addresses may carry secrets.

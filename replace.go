@@ -7,6 +7,7 @@ import (
 	"github.com/pagehand/pagehand/contract"
 	"github.com/pagehand/pagehand/internal/cdp"
 	"github.com/pagehand/pagehand/internal/chrome"
+	"github.com/pagehand/pagehand/internal/page"
 )
 
 // ReplaceSession opens a session in the place of old, whose browser has ended (see [Browser.Done]), and closes old. It has old's
@@ -27,6 +28,25 @@ func (b *Browser) ReplaceSession(ctx context.Context, old *Session) (*Session, e
 		old.log.Error("something of a replaced session is left", "cause", err)
 	}
 	return b.newSession(ctx, old.opts, old)
+}
+
+// Numbers are the highest numbers that an earlier session gave out: tab-N, ref_N and dl-N.
+type Numbers struct{ Tabs, Refs, Downloads int }
+
+// ContinueSession opens a session for a conversation that began in another program, as [Browser.ReplaceSession] does in the same one:
+// the numbers of tabs, references and downloads go on after those that the model knows, and the first results say that the browser was
+// restarted and list its tabs.
+func (b *Browser) ContinueSession(ctx context.Context, opts *SessionOptions, after Numbers) (*Session, error) {
+	if opts == nil {
+		opts = &SessionOptions{}
+	}
+	earlier := &Session{
+		count:     after.Tabs,
+		page:      page.Options{Refs: page.NewRefsAfter(after.Refs)},
+		downloads: &downloads{count: after.Downloads},
+		reported:  contract.BrowserState{Tabs: []contract.Tab{}}, // so that the new inventory differs from it
+	}
+	return b.newSession(ctx, *opts, earlier)
 }
 
 // epitaph says why a browser ended, without the noise that Chromium printed before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -112,24 +114,19 @@ func (p *Proxy) Serve(listener net.Listener) {
 		Rewrite:       p.target,
 		Transport:     p.transport,
 		FlushInterval: -1,
-		ErrorLog:      log.New(discard{}, "", 0),
+		ErrorLog:      log.New(io.Discard, "", 0),
 		ErrorHandler:  func(_ http.ResponseWriter, r *http.Request, err error) { p.failed(r, err) },
 	}
 	p.server = &http.Server{
 		Handler:           http.HandlerFunc(p.serve),
 		ReadHeaderTimeout: headTimeout,
-		IdleTimeout:       tunnelIdle,
 		MaxHeaderBytes:    maxRequestHead,
-		ErrorLog:          log.New(discard{}, "", 0),
+		ErrorLog:          log.New(io.Discard, "", 0),
 		ConnContext:       withLine,
 	}
 	p.server.SetKeepAlivesEnabled(false)                         // see lineListener; connections to the hosts are kept
 	p.open.Go(func() { p.server.Serve(lineListener{listener}) }) // ends when the listener does
 }
-
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
 
 // Address is where it listens, for Chromium's --proxy-server and a browser context's proxyServer.
 func (p *Proxy) Address() string { return "http://" + p.listener.Addr().String() }
@@ -282,7 +279,7 @@ func (p *Proxy) dial(ctx context.Context, host string, port uint16) (net.Conn, e
 			return nil, err
 		}
 	}
-	dialer := &net.Dialer{Control: func(_, address string, _ syscallConn) error {
+	dialer := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		dialed, err := netip.ParseAddrPort(address)
 		if err != nil {
 			return err

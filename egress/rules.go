@@ -54,10 +54,15 @@ type Rules struct {
 
 // entry is one line of the allowlist.
 type entry struct {
+	Pattern
+	port    uint16 // 0: ports 80 and 443
+	anyPort bool
+}
+
+// Pattern is what rules of any kind name hosts by: a name, an IP address, or *.example.com, the subdomains of a name without the name.
+type Pattern struct {
 	host       string // as ruleForm gives it
-	subdomains bool   // the subdomains of host, without host
-	port       uint16 // 0: ports 80 and 443
-	anyPort    bool
+	subdomains bool
 }
 
 type endpoint struct {
@@ -98,7 +103,7 @@ func Parse(opts Options) (*Rules, error) {
 func parseEntry(text string) (entry, error) {
 	text = strings.TrimSpace(text)
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-		return entry{host: addr.Unmap().String()}, nil
+		return entry{Pattern: Pattern{host: addr.Unmap().String()}}, nil
 	}
 	if strings.ContainsAny(text, "/\\@?#% \t\r\n") {
 		return entry{}, fmt.Errorf("want HOST, HOST:PORT or HOST:*, without scheme and path")
@@ -117,16 +122,46 @@ func parseEntry(text string) (entry, error) {
 			e.port = uint16(n)
 		}
 	}
-	host, e.subdomains = strings.CutPrefix(host, "*.")
-	u, err := ParseURL("http://" + host)
-	if colons := strings.Contains(host, ":"); err != nil || colons != strings.HasPrefix(host, "[") { // else a second port
-		return entry{}, fmt.Errorf("%q is no host name and no IP address; a wildcard is *.example.com", host)
+	var err error
+	e.Pattern, err = ParsePattern(host)
+	return e, err
+}
+
+// ParsePattern reads a pattern, an IPv6 address in brackets or bare, without scheme, port and path. Names are read as browsers read them.
+func ParsePattern(text string) (Pattern, error) {
+	var p Pattern
+	text = strings.TrimSpace(text)
+	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
+		return Pattern{host: addr.Unmap().String()}, nil
 	}
-	if _, isAddr := addrOf(u.Host); isAddr && e.subdomains {
-		return entry{}, fmt.Errorf("an IP address has no subdomains")
+	name, subdomains := strings.CutPrefix(text, "*.")
+	p.subdomains = subdomains
+	u, err := ParseURL("http://" + name)
+	colons := strings.Contains(name, ":")
+	if err != nil || strings.ContainsAny(name, "/\\@?#% \t\r\n") || colons != strings.HasPrefix(name, "[") || colons && !strings.HasSuffix(name, "]") {
+		return p, fmt.Errorf("%q is no host name and no IP address; a wildcard is *.example.com", name)
 	}
-	e.host = ruleForm(u.Host)
-	return e, nil
+	if _, isAddr := addrOf(u.Host); isAddr && p.subdomains {
+		return p, fmt.Errorf("an IP address has no subdomains")
+	}
+	p.host = ruleForm(u.Host)
+	return p, nil
+}
+
+// String is the pattern with its host in canonical form.
+func (p Pattern) String() string {
+	if p.subdomains {
+		return "*." + p.host
+	}
+	return p.host
+}
+
+// Covers reports whether a canonical host, as in [URL], is one of the pattern's.
+func (p Pattern) Covers(host string) bool {
+	if p.subdomains {
+		return strings.HasSuffix(host, "."+p.host)
+	}
+	return ruleForm(host) == p.host
 }
 
 // Refusal says in one line for the model what may not be reached and why.
@@ -244,7 +279,7 @@ func (r *Rules) checkPublic(host string, port uint16) error {
 	}
 	reason := host + " is not on the allowlist"
 	for _, e := range r.allow {
-		if !e.covers(ruleForm(host)) {
+		if !e.Covers(host) {
 			continue
 		}
 		if e.anyPort || e.port == port || e.port == 0 && web {
@@ -253,11 +288,4 @@ func (r *Rules) checkPublic(host string, port uint16) error {
 		reason = fmt.Sprintf("port %d of %s is not on the allowlist", port, host)
 	}
 	return &Refusal{Host: host, Reason: reason}
-}
-
-func (e entry) covers(host string) bool {
-	if e.subdomains {
-		return strings.HasSuffix(host, "."+e.host)
-	}
-	return host == e.host
 }

@@ -12,11 +12,8 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 )
-
-type syscallConn = syscall.RawConn
 
 // connect serves a CONNECT: the way of TLS and of WebSockets.
 func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {

@@ -105,3 +105,12 @@ func inSequence(chords []keys.Chord, again bool) []string {
 	}
 	return pressed
 }
+
+// first is the first of the entries that holds.
+func first(entries []string, holds func(string) bool) (string, bool) {
+	i := slices.IndexFunc(entries, holds)
+	if i < 0 {
+		return "", false
+	}
+	return entries[i], true
+}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -18,7 +17,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"golang.org/x/net/idna"
+
+	"github.com/pagehand/pagehand/egress"
 )
 
 //go:embed default.yaml
@@ -265,54 +265,23 @@ func readHosts(f fields) ([]check, error) {
 	if err != nil {
 		return nil, err
 	}
-	var hosts []string
+	var hosts []egress.Pattern
 	for _, t := range texts {
-		host, err := hostForm(t.text)
+		host, err := egress.ParsePattern(t.text)
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", t.line, err)
+			return nil, fmt.Errorf("line %d: %q is no host; hosts look like example.com, *.example.com or an IP address, without scheme, port and path", t.line, t.text)
 		}
 		hosts = append(hosts, host)
 	}
 	return []check{{"hosts", func(s *subject) []string { return []string{s.Host} }, func(s *subject) (string, bool) {
-		return first(hosts, func(host string) bool { return covers(host, s.Host) })
-	}}}, nil
-}
-
-// first is the first of the entries that holds.
-func first(entries []string, holds func(string) bool) (string, bool) {
-	i := slices.IndexFunc(entries, holds)
-	if i < 0 {
+		host := strings.ToLower(strings.TrimSuffix(s.Host, "."))
+		for _, h := range hosts {
+			if h.Covers(host) {
+				return h.String(), true
+			}
+		}
 		return "", false
-	}
-	return entries[i], true
-}
-
-// hostForm reads example.com, *.example.com (its subdomains, not itself) or an IP address.
-func hostForm(text string) (string, error) {
-	bad := fmt.Errorf("%q is no host; hosts look like example.com, *.example.com or an IP address, without scheme, port and path", text)
-	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil && addr.Zone() == "" {
-		return addr.Unmap().String(), nil
-	}
-	name, wild := strings.CutPrefix(text, "*.")
-	name, err := idna.Lookup.ToASCII(strings.TrimSuffix(name, "."))
-	if err != nil || name == "" || strings.ContainsFunc(name, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
-	}) {
-		return "", bad
-	}
-	if wild {
-		return "*." + name, nil
-	}
-	return name, nil
-}
-
-// covers compares a host with one that [hostForm] made.
-func covers(allowed, host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if parent, wild := strings.CutPrefix(allowed, "*"); wild {
-		return len(host) > len(parent) && strings.HasSuffix(host, parent)
-	}
-	return host == allowed
+	}}}, nil
 }
 
 // elementLabels and formLabels are what can be asked about an element and its form. None of the functions is called for what is not there.
@@ -535,120 +504,4 @@ func regexOf(t entry) (*regexp.Regexp, bool, error) {
 		return nil, true, fmt.Errorf("line %d: %w", t.line, err)
 	}
 	return regex, true, nil
-}
-
-// fields are the entries of a mapping.
-type fields struct {
-	at    int // line
-	order []string
-	nodes map[string]ast.Node
-	lines map[string]int
-}
-
-func lineOf(n ast.Node) int {
-	if n == nil || n.GetToken() == nil {
-		return 0
-	}
-	return n.GetToken().Position.Line
-}
-
-// fieldsOf reads a mapping that has no other keys than these, or any if none are given.
-func fieldsOf(n ast.Node, known ...string) (fields, error) {
-	f := fields{at: lineOf(n), nodes: map[string]ast.Node{}, lines: map[string]int{}}
-	entries, ok := n.(ast.MapNode)
-	if !ok {
-		with := ""
-		if len(known) > 0 {
-			with = ", with " + strings.Join(known, ", ")
-		}
-		return f, fmt.Errorf("line %d: a mapping is expected%s", f.at, with)
-	}
-	for each := entries.MapRange(); each.Next(); {
-		token := each.Key().GetToken()
-		line := token.Position.Line
-		if len(known) > 0 && !slices.Contains(known, token.Value) {
-			return f, fmt.Errorf("line %d: %s is not expected here; there may be %s", line, token.Value, strings.Join(known, ", "))
-		}
-		if f.has(token.Value) {
-			return f, fmt.Errorf("line %d: %s is there twice", line, token.Value)
-		}
-		if len(f.order) == 0 {
-			f.at = line
-		}
-		f.order = append(f.order, token.Value)
-		f.nodes[token.Value] = each.Value()
-		f.lines[token.Value] = line
-	}
-	if len(f.order) == 0 {
-		return f, fmt.Errorf("line %d: the mapping is empty", f.at)
-	}
-	return f, nil
-}
-
-func (f fields) has(key string) bool { return f.nodes[key] != nil }
-
-func (f fields) fail(key, want string) error {
-	return fmt.Errorf("line %d: %s must be %s", f.lines[key], key, want)
-}
-
-func (f fields) decision(key string) (Decision, error) {
-	if !f.has(key) {
-		return Deny, fmt.Errorf("line %d: %s is missing; it is allow, ask or deny", f.at, key)
-	}
-	name, err := f.text(key)
-	if err != nil {
-		return Deny, err
-	}
-	i := slices.Index(decisionNames, name)
-	if i < 0 {
-		return Deny, f.fail(key, "allow, ask or deny")
-	}
-	return Decision(i), nil
-}
-
-func (f fields) text(key string) (string, error) {
-	text, ok := textOf(f.nodes[key])
-	if !ok {
-		return "", f.fail(key, "a text")
-	}
-	return text, nil
-}
-
-func textOf(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.StringNode:
-		return n.Value, strings.TrimSpace(n.Value) != ""
-	case *ast.LiteralNode:
-		text := strings.TrimSpace(n.Value.Value)
-		return text, text != ""
-	}
-	return "", false
-}
-
-func (f fields) list(key string) ([]ast.Node, error) {
-	list, ok := f.nodes[key].(*ast.SequenceNode)
-	if !ok || len(list.Values) == 0 {
-		return nil, f.fail(key, "a list that is not empty")
-	}
-	return list.Values, nil
-}
-
-// texts reads a text or a list of texts.
-func (f fields) texts(key string) ([]entry, error) {
-	if text, ok := textOf(f.nodes[key]); ok {
-		return []entry{{text, lineOf(f.nodes[key])}}, nil
-	}
-	list, err := f.list(key)
-	if err != nil {
-		return nil, f.fail(key, "a text or a list of texts")
-	}
-	texts := make([]entry, len(list))
-	for i, n := range list {
-		text, ok := textOf(n)
-		if !ok {
-			return nil, fmt.Errorf("line %d: %s holds something that is not a text; put quotes around it", max(lineOf(n), f.lines[key]), key)
-		}
-		texts[i] = entry{text, lineOf(n)}
-	}
-	return texts, nil
 }

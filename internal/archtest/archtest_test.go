@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"/conform":              {"", "/check", "/contract", "/script"},
 	"/report":               {"/contract", "/recording"},
 	"/approval":             {"/policy"},
-	"/policy":               {"/internal/keys"},
+	"/policy":               {"/egress", "/internal/keys"},
 	"/examples/go":          {"", "/anthropic", "/egress"},
 	"/internal/browsertest": {""},
 }

@@ -23,7 +23,10 @@ type span struct {
 }
 
 // NewRefs starts the numbers of a session at ref_1.
-func NewRefs() *Refs { return &Refs{next: 1} }
+func NewRefs() *Refs { return NewRefsAfter(0) }
+
+// NewRefsAfter starts the numbers of a session behind those that an earlier one gave out.
+func NewRefsAfter(last int) *Refs { return &Refs{next: last + 1} }
 
 // begin is the next free number. The session runs one call at a time, so nobody else takes it meanwhile.
 func (r *Refs) begin() int {
